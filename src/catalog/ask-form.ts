@@ -1,7 +1,8 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import { fromJsonSchema } from "../schema/from-json-schema.ts";
-import { isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
+import { isJsonObject } from "../schema/json.ts";
 import { setOwn } from "../schema/set-own.ts";
+import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../schema/standard.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";

@@ -1,7 +1,7 @@
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
-import type { JsonObject } from "../schema/json.ts";
 import { setOwn } from "../schema/set-own.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { ToolInput } from "./entry.ts";

@@ -1,6 +1,6 @@
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
-import { orderKeywords } from "../schema/order-keywords.ts";
+import { orderKeywords } from "../schema/keywords.ts";
 
 /** Adds optional fields to the input of a tool, which is one plain object; the schema given is not changed. */
 export function withFields(json: JsonSchema, fields: Readonly<Record<string, JsonSchema>>): JsonSchema {

@@ -1,11 +1,11 @@
+import { isJsonObject } from "./json.ts";
 import { canonicalText } from "./canonical-text.ts";
+import { setOwn } from "./set-own.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { clipText } from "./clip-text.ts";
 import { compareShapes, isWeighable } from "./compare-shapes.ts";
 import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { isJsonObject } from "./json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
-import { setOwn } from "./set-own.ts";
 
 import { wireKey } from "./wire-forms.ts";
 

@@ -1,9 +1,9 @@
-import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { isJsonObject } from "./json.ts";
+import { setOwn } from "./set-own.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { distinct, fieldsOf, isForbidden } from "./object-fields.ts";
 import type { Field } from "./object-fields.ts";
-import { orderKeywords } from "./order-keywords.ts";
-import { setOwn } from "./set-own.ts";
+import { orderKeywords } from "./keywords.ts";
 import { toRulesText } from "./union-rules.ts";
 
 // One provider or another rejects each of these at a root.

@@ -1,3 +1,5 @@
+import type { JsonObject } from "./json.ts";
+
 /**
  * What the JSON Schema 2020-12 keywords hold: a schema, a list or a map of schemas, or data. Everything that walks a
  * schema walks by these tables, so that a property that is *named* like a keyword is never taken for one.
@@ -71,3 +73,17 @@ export const keywordGroups: readonly ReadonlySet<string>[] = [
   new Set(["prefixItems", "items", "contains", "minContains", "maxContains", "unevaluatedItems"]),
   new Set(["if", "then", "else"]),
 ];
+
+const ranks: ReadonlyMap<string, number> = new Map(keywordOrder.map((keyword, index) => [keyword, index]));
+
+/** Compares two keywords by the canonical order; `x-…` ones come last, by name. */
+export function compareKeywords(first: string, second: string): number {
+  const difference = (ranks.get(first) ?? ranks.size) - (ranks.get(second) ?? ranks.size);
+  if (difference !== 0) return difference;
+  return first < second ? -1 : 1;
+}
+
+/** Puts the keywords of one node into the canonical order. */
+export function orderKeywords(node: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(node).toSorted(([first], [second]) => compareKeywords(first, second)));
+}

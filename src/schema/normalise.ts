@@ -1,14 +1,21 @@
 import { SurfaceError } from "../errors.ts";
-import { combineRef } from "./combine-ref.ts";
+import { setOwn } from "./set-own.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { listKeywords, mapKeywords, schemaKeywords, standardTypes } from "./keywords.ts";
-import { compareKeywords } from "./order-keywords.ts";
+import {
+  annotationKeywords,
+  compareKeywords,
+  keywordGroups,
+  listKeywords,
+  mapKeywords,
+  orderKeywords,
+  schemaKeywords,
+  standardTypes,
+} from "./keywords.ts";
 import { toPortableNode } from "./portable-node.ts";
-import { relaxIntersection } from "./relax-intersection.ts";
+import { relaxIntersection } from "./fold-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { isNode, tidyNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { setOwn } from "./set-own.ts";
 import { wireKey } from "./wire-forms.ts";
 
 // Inlining a schema of n doubly used levels costs 2^n nodes: beyond this many, the rest accepts anything.
@@ -178,4 +185,28 @@ function spend(walk: Walk, length: number): void {
 function nameOf(raw: unknown): string {
   const title = isNode(raw) ? raw["title"] : undefined;
   return typeof title === "string" ? title : "an enclosing value";
+}
+
+/**
+ * Joins what a `$ref` pointed at with the keywords beside it. Both apply: annotations beside the reference win over
+ * the target's, constraints are merged where that keeps their meaning and put into an `allOf` where it does not.
+ */
+function combineRef(target: JsonObject, siblings: JsonObject): JsonObject {
+  const keys = Object.keys(siblings);
+  if (keys.length === 0) return target;
+  const annotations = pick(siblings, (key) => annotationKeywords.has(key) || key.startsWith("x-"));
+  const constraints = pick(siblings, (key) => !Object.hasOwn(annotations, key));
+  const clashes = Object.keys(constraints).some((key) => clashesWith(target, key, constraints[key]));
+  if (!clashes) return orderKeywords({ ...target, ...constraints, ...annotations });
+  return orderKeywords({ ...annotations, allOf: [target, constraints] });
+}
+
+function clashesWith(target: JsonObject, key: string, value: JsonValue | undefined): boolean {
+  if (Object.hasOwn(target, key)) return JSON.stringify(target[key]) !== JSON.stringify(value);
+  const group = keywordGroups.find((keywords) => keywords.has(key));
+  return group !== undefined && Object.keys(target).some((other) => group.has(other));
+}
+
+function pick(node: JsonObject, keep: (key: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => keep(key)));
 }

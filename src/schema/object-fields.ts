@@ -1,7 +1,7 @@
-import { canonicalText } from "./canonical-text.ts";
 import { isJsonObject } from "./json.ts";
+import { canonicalText } from "./canonical-text.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { orderKeywords } from "./order-keywords.ts";
+import { orderKeywords } from "./keywords.ts";
 import { absentNode } from "./schema-node.ts";
 
 /** The values of one field, or of all fields that a schema does not name. */

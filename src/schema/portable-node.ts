@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical-text.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { orderKeywords } from "./order-keywords.ts";
+import { orderKeywords } from "./keywords.ts";
 
 /** The keywords that bound values of one type only. */
 const keywordsByType: Readonly<Record<string, readonly string[]>> = {

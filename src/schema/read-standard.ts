@@ -1,8 +1,8 @@
 import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
 import type { SchemaSide } from "./compiled-schema.ts";
-import type { RawSchema } from "./raw-schema.ts";
 import { absentNode, formlessNode } from "./schema-node.ts";
-import { standardOf, type Schema } from "./standard.ts";
+import { standardOf } from "./standard.ts";
+import type { Schema } from "./standard.ts";
 import { bigintSchema, dateSchema, mapSchema, setSchema } from "./wire-forms.ts";
 
 const targets = ["draft-2020-12", "draft-07"] as const;
@@ -71,4 +71,14 @@ function protoNode(proto: unknown): object | undefined {
 
 function hasConverter(standard: object): standard is StandardJSONSchemaV1.Props {
   return "jsonSchema" in standard && typeof standard.jsonSchema === "object" && standard.jsonSchema !== null;
+}
+
+/** One side of a schema as JSON Schema, before it is normalised, and what else its library lets us know. */
+export interface RawSchema {
+  /** The document: may hold references, and wire markers under `wireKey`. */
+  readonly document: unknown;
+  /** True when the value itself may be undefined. */
+  readonly optional: boolean;
+  /** True when a validated value is made new from the declared parts only, with finite numbers: zod does that. */
+  readonly rebuilds: boolean;
 }

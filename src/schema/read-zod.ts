@@ -2,20 +2,17 @@ import type * as z from "zod";
 import { SurfaceError } from "../errors.ts";
 import type { SchemaSide } from "./compiled-schema.ts";
 import { foldIntersection } from "./fold-intersection.ts";
-import { mayBeUndefined } from "./may-be-undefined.ts";
-import type { RawSchema } from "./raw-schema.ts";
+import { isTransforming, mayBeAbsent, mayBeUndefined, passedOn } from "./zod-optional.ts";
+import type { RawSchema } from "./read-standard.ts";
 import { isNode, toJsonData } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { setOwn } from "./set-own.ts";
-import { toWireData } from "./to-wire-data.ts";
+import { metadataOf, statesShape, toWireData } from "./zod-metadata.ts";
 import { mapSchema, setSchema, wireKey } from "./wire-forms.ts";
 import type { WireForm } from "./wire-forms.ts";
 import { readZodBounds } from "./zod-checks.ts";
 import { countKeywords, leafNode, patternSources } from "./zod-leaves.ts";
-import { metadataOf, statesShape } from "./zod-metadata.ts";
-import { mayBeAbsent, passedOn } from "./zod-optional.ts";
 import { isZodSchema, zodInternals } from "./zod-schema.ts";
-import { isTransforming } from "./zod-transforming.ts";
 
 /** Marks values that zod lets through unseen although their type is plain JSON: undefined in an array, a default. */
 const checkedForm: WireForm = "checked";

@@ -1,11 +1,10 @@
+import { setOwn } from "./set-own.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { annotationKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
-import { compareKeywords } from "./order-keywords.ts";
-import { relaxIntersection } from "./relax-intersection.ts";
+import { annotationKeywords, compareKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
+import { relaxIntersection } from "./fold-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { isNode, tidyNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { setOwn } from "./set-own.ts";
 
 // The limits of `normalise`: what agents are told accepts anything, a reader accepts too.
 const maxNodes = 10_000;

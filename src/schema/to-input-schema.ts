@@ -1,6 +1,5 @@
-import { compileSchema } from "./compile-schema.ts";
+import { compileSchema, noFields } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compiled-schema.ts";
-import { noFields } from "./object-root.ts";
 import type { Schema } from "./standard.ts";
 
 /** The input side of a schema: what an agent sends as arguments. `codec.decode` unwraps `value`. */

@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical-text.ts";
-import { clipText } from "./clip-text.ts";
 import type { JsonObject, JsonSchema } from "./json.ts";
+import { clipText } from "./clip-text.ts";
 import { fieldAt, fieldsOf, isForbidden, joinedNodes, unionsOf, listedValues } from "./object-fields.ts";
 import type { Field, ObjectFields } from "./object-fields.ts";
 

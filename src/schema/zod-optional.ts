@@ -38,3 +38,44 @@ export function passedOn(schema: z.core.$ZodTypes, side: SchemaSide): z.core.$Zo
   if (def.type === "pipe") return side === "output" || zodInternals(def.in).def.type === "transform" ? def.out : def.in;
   return "innerType" in def && !ownForms.has(def.type) ? def.innerType : lazyTarget(schema);
 }
+
+/** Tells whether a schema, or any part of it, gives out another value than it takes. */
+export function isTransforming(schema: z.core.$ZodType, seen: Set<unknown> = new Set()): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  const { def, traits } = zodInternals(schema);
+  if (traits.has("$ZodTransform") || traits.has("$ZodCodec")) return true;
+  const target = lazyTarget(schema);
+  const parts: unknown[] = target === undefined ? Object.values(def).flatMap(partsOf) : [target];
+  return parts.some((part) => isZodSchema(part) && isTransforming(part, seen));
+}
+
+function partsOf(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null || isZodSchema(value)) return [value];
+  return Object.values(value);
+}
+
+const alwaysOpen: ReadonlySet<string> = new Set([
+  ...["any", "unknown", "undefined", "void", "custom", "transform", "optional"],
+]);
+
+/**
+ * Tells whether a validated value of a zod schema may be undefined. On the wire such a property is absent, although
+ * zod, which wants the key to be there, lists it as required.
+ */
+export function mayBeUndefined(schema: unknown, depth = 0): boolean {
+  if (!isZodSchema(schema) || depth > maxDepth) return false;
+  const { def } = zodInternals(schema);
+  if (alwaysOpen.has(def.type)) return true;
+  if (def.type === "literal") return def.values.includes(undefined);
+  if (def.type === "union") return def.options.some((option) => mayBeUndefined(option, depth + 1));
+  return def.type !== "nonoptional" && mayBeUndefined(innerOf(schema), depth + 1);
+}
+
+/** The schema whose output a wrapper passes on; of an intersection one side, since both must agree. */
+function innerOf(schema: z.core.$ZodTypes): unknown {
+  const { def } = zodInternals(schema);
+  if (def.type === "pipe") return def.out;
+  if (def.type === "intersection") return def.left;
+  return "innerType" in def ? def.innerType : lazyTarget(schema);
+}

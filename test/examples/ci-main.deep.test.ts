@@ -179,12 +179,15 @@ describe("npm run demo:ci, in the middle of which the coordinator is killed,", {
     const [first, second] = [join(dir, "first"), join(dir, "second")].map((path) => JSON.stringify(path));
     // Deaf to anything but SIGKILL, and endless unless it is started again.
     const slow = `process.on("SIGTERM", () => {}); const again = fs.existsSync(${first});
-      fs.writeFileSync(again ? ${second} : ${first}, process.pid + "\\n"); setTimeout(() => {}, again ? 300 : 1e6);`;
-    // The kill waits for something to have ended: on a busy machine it would come before the other has begun.
+      fs.writeFileSync(again ? ${second} : ${first}, process.pid + "\\n");
+      setInterval(() => console.log("goes on"), 100);
+      if (again) setTimeout(() => process.exit(), 300);`;
+    // The kill waits for something to have ended: on a busy machine it would come before the other has begun, and before
+    // somebody watches.
     const quick = `const look = setInterval(() => {
       if (!fs.existsSync(${first})) return;
       clearInterval(look);
-      ${noting("quick")}
+      setTimeout(() => { ${noting("quick")} }, 3000);
     }, 10);`;
     const running = drive({
       quick: { script: quick },

@@ -21,6 +21,7 @@ class RetoldIterator implements AsyncIterator<unknown> {
   }
 
   async next(): Promise<IteratorResult<unknown>> {
+    if (this.#hasLeft) return { done: true, value: undefined };
     const step = await this.#step();
     if (step.done !== true) return step;
     this.#retelling.over?.();

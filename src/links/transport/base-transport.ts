@@ -32,6 +32,11 @@ function parse(text: string): JsonObject | undefined {
   }
 }
 
+function createUnreadable(): SurfaceError {
+  const problem = `a message must be a JSON object of at most ${maxDepth} levels and ${maxValues} values`;
+  return new SurfaceError("PROTOCOL_MISMATCH", `Reading from a link: ${problem}`);
+}
+
 function toOversize(problem: string): SurfaceError {
   return new SurfaceError("FRAME_TOO_LARGE", `Writing to a link: a message has ${problem}`);
 }
@@ -163,10 +168,18 @@ export abstract class BaseTransport implements WireTransport {
   #deliver(text: string, listener: TransportListener): void {
     const message = parse(text);
     this.size = text.length;
-    if (message !== undefined) return listener.message(message);
+    if (message === undefined) return this.#fail(createUnreadable());
+    try {
+      listener.message(message);
+    } catch (cause) {
+      // A fault of this package: the connection ends, and what waits on it with it.
+      this.#fail(cause instanceof Error ? cause : undefined);
+    }
+  }
+
+  #fail(cause: Error | undefined): void {
     this.#drop();
-    const problem = `a message must be a JSON object of at most ${maxDepth} levels and ${maxValues} values`;
-    this.#end = { cause: new SurfaceError("PROTOCOL_MISMATCH", `Reading from a link: ${problem}`) };
+    this.#end ??= { cause };
   }
 
   #finish(cause: Error | undefined, listener: TransportListener): void {

@@ -94,7 +94,7 @@ export class ClientSession implements PeerHandlers {
     return new SurfaceError("UNAVAILABLE", `Using ${what}: the application was closing`);
   }
 
-  /** Sends a request. There is no {@link refusal}. */
+  /** Sends a request, or loses it at once if the connection has ended meanwhile. */
   send(request: SentRequest): void {
     // First, so that the far side has looked at its streams before it answers.
     this.#sendCredits();

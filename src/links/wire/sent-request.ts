@@ -41,7 +41,7 @@ export abstract class SentRequest implements OutgoingRequest {
   protected abstract refused(error: RpcError): void;
   protected abstract failed(cause: SurfaceError): void;
 
-  /** Sends it over a peer that is open. */
+  /** Sends it over a peer. */
   sendOver(peer: WirePeer): void {
     this.#peer = peer;
     peer.request(this);

@@ -81,7 +81,10 @@ function readIssues(given: unknown): readonly Issue[] {
   return given
     .slice(0, maxIssues)
     .filter(isJsonObject)
-    .map(({ path, message }) => createIssue(typeof path === "string" && path !== "" ? [path] : [], message));
+    .map(({ path, message }) => {
+      const text = typeof message === "string" ? message : "";
+      return createIssue(typeof path === "string" && path !== "" ? [path] : [], text);
+    });
 }
 
 function readSurfaceError(data: JsonObject, what: string): SurfaceError {

@@ -37,19 +37,33 @@ class Probe implements OutgoingRequest {
   id = -1;
   readonly method: string;
   readonly params: JsonObject = {};
+  isOpen = true;
 
   constructor(method: string) {
     this.method = method;
   }
 
-  result(): void {}
-  error(): void {}
-  lose(): void {}
+  result(): void {
+    this.isOpen = false;
+  }
+
+  error(): void {
+    this.isOpen = false;
+  }
+
+  lose(): void {
+    this.isOpen = false;
+  }
 }
 
 /** Whether one message was too large to be written. The connection is none the worse for it. */
 function isTooLarge(cause: unknown): cause is SurfaceError {
   return cause instanceof SurfaceError && cause.code === "FRAME_TOO_LARGE";
+}
+
+/** Creates the error of a request of which nothing was sent. */
+function createUnsent(): SurfaceError {
+  return new SurfaceError("UNAVAILABLE", "Sending a request: the connection has ended");
 }
 
 /** Returns the method of a message that was judged to have one. */
@@ -74,6 +88,7 @@ export class WirePeer implements TransportListener {
   readonly #shares: PeerShares | undefined;
   readonly #incoming = new SlotMap<string, IncomingRequest>();
   readonly #outgoing = new SlotMap<string, OutgoingRequest>();
+  #probe: Probe | undefined;
   #lastId = -1;
   #wasHeard = false;
   #received = 0;
@@ -129,8 +144,9 @@ export class WirePeer implements TransportListener {
     if (!this.isFull) this.notify(method, {});
   }
 
-  /** Sends a request. Its caller has seen that the peer is open. */
+  /** Sends a request, or loses it at once. */
   request(request: OutgoingRequest): void {
+    if (!this.isOpen) return request.lose(createUnsent());
     this.#lastId += 1;
     const id = this.#lastId;
     request.id = id;
@@ -138,15 +154,17 @@ export class WirePeer implements TransportListener {
     try {
       this.#write({ jsonrpc: "2.0", id, method: request.method, params: request.params });
     } catch (cause) {
-      if (!isTooLarge(cause)) return this.end(cause);
       this.#outgoing.take(String(id));
-      request.lose(cause);
+      request.lose(isTooLarge(cause) ? cause : createUnsent());
+      if (!isTooLarge(cause)) this.end(cause);
     }
   }
 
-  /** Asks for a sign of life. */
+  /** Asks for a sign of life, unless one that was asked for has not come. */
   ask(method: string): void {
-    if (this.isOpen) this.request(new Probe(method));
+    if (!this.isOpen || this.#probe?.isOpen === true) return;
+    this.#probe = new Probe(method);
+    this.request(this.#probe);
   }
 
   /** Cancels a request that was sent: its answer is dropped. */

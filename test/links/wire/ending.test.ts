@@ -247,6 +247,20 @@ describe("the end of a connection", () => {
     expect(await closed).toEqual({ kind: "lost", cause });
   });
 
+  it("fails a request at once that finds the connection broken when it sends credit first", async () => {
+    const { client, peer, pair } = await connectRaw();
+    const items = client.ticks.open("all")[Symbol.asyncIterator]();
+    const first = items.next();
+    const { params } = await peer.next((message) => message.method === "surface/follow");
+    const { stream: id } = Object(params);
+    for (let value = 0; value < 16; value += 1) peer.tell("surface/item", { stream: id, value });
+    await first;
+    for (let value = 1; value < 16; value += 1) await items.next();
+    // A socket that is destroyed, whose end was not told yet.
+    pair.client.isClosed = true;
+    expect(await outcome(client.plain.call())).toMatchObject({ code: "UNAVAILABLE" });
+  });
+
   // The whole of one conversation, cut after every one of its messages.
   it("settles everything, wherever a conversation is cut", async () => {
     const rejections = noteRejections();

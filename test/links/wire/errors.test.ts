@@ -115,6 +115,15 @@ describe("errors over a wire", () => {
     ["a code that is none", { code: -32000, message: "x", data: { kind: "surface", code: {} } }, "INTERNAL"],
     ["a refusal without a code", { code: -32000, message: "x", data: { kind: "refusal", message: "x" } }, "INTERNAL"],
     [
+      "issues whose messages are objects",
+      {
+        code: -32000,
+        message: "x",
+        data: { kind: "surface", code: "VALIDATION_ERROR", issues: [{ path: "a", message: { toString: 1 } }] },
+      },
+      "VALIDATION_ERROR",
+    ],
+    [
       "issues that are none",
       { code: -32000, message: "x", data: { kind: "surface", code: "ABSENT", issues: 5 } },
       "ABSENT",

@@ -57,6 +57,8 @@ export class SchemaCodec implements WireCodec {
   ) {
     this.#document = document;
     this.#trusted = trusted;
+    // References of other people's schemas may lead nowhere or round in circles: that is an error at startup, not of a call.
+    if (!trusted) this.#plan = compilePlan(document);
     this.#wrapped = wrapped;
   }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
+import type { JsonSchema } from "../../src/schema/json.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { toInputSchema } from "../../src/schema/to-input-schema.ts";
 import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
+import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 
 function failure(schema: Schema): SurfaceError {
   try {
@@ -57,6 +59,13 @@ describe("toInputSchema()", () => {
       expect(error.message).toContain("node.rerun");
       expect(error.message).toContain("nested too deep, or without end");
     }
+  });
+
+  it("toInputSchema() is SCHEMA_UNSUPPORTED when a reference far down leads nowhere", () => {
+    let below: JsonSchema = { $ref: "#/$defs/nobody" };
+    for (let level = 0; level < 70; level++) below = { type: "object", properties: { a: below } };
+    const schema = withJsonSchema(z.custom<object>(), below);
+    expect(failure(schema)).toMatchObject({ code: "SCHEMA_UNSUPPORTED" });
   });
 
   it("toInputSchema() names the member when a library's converter throws", () => {

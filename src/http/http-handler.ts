@@ -65,7 +65,12 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const core = coreOf(runtime, resolved);
   const fetch = toFetch(core.serve);
   const { stallMs } = resolved;
-  const connections = new Connections({ clock: systemClock, stallMs, unread: core.budgets.unreadBytes });
+  const connections = new Connections({
+    clock: systemClock,
+    stallMs,
+    unread: core.budgets.unreadBytes,
+    delaysAnswers: false,
+  });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const sent = (): Promise<void> => connections.sent();

@@ -129,7 +129,10 @@ function joinLimiters(limiter: RateLimiter, attempts: AttemptLimiter): CallLimit
   return {
     limit(key, cost) {
       const verdict = limiter.limit(key, cost);
-      if (isThenable(verdict)) void Promise.resolve(verdict).then(onCall, () => {});
+      if (isThenable(verdict))
+        void Promise.resolve(verdict)
+          .then(onCall)
+          .catch(() => {});
       else onCall(verdict);
       return verdict;
     },

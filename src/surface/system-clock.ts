@@ -31,7 +31,7 @@ export function withTimeout<TValue>(
 ): Promise<TValue> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new SurfaceError("TIMEOUT", `${doing}: no answer within ${timeoutMs} ms`));
-    const stop = systemClock.after(timeoutMs, late);
+    const stop = waitingClock.after(timeoutMs, late);
     Promise.resolve(work).finally(stop).then(resolve, reject);
   });
 }

@@ -5,6 +5,7 @@ import type { LimitVerdict, RateLimiter } from "../../src/call/rate-limiter.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
 import { fromRateLimiterFlexible, memoryLimiter, toLimiter } from "../../src/http/limiters.ts";
 import type { RateLimits } from "../../src/http/http-options.ts";
+import { noteRejections, settle } from "../surface/support.ts";
 
 const never = (): never => {
   throw new Error("no timer is needed");
@@ -142,6 +143,14 @@ describe("toLimiter()", () => {
   it("limits nobody when nobody says who they are, whatever was asked for", () => {
     expect(toLimiter({})).toBeUndefined();
     expect(toLimiter({ rateLimit: { perMinute: 1 } })).toBeUndefined();
+  });
+
+  it("lets a limiter of an author that resolves with no verdict end nothing but its call", async () => {
+    const rejections = noteRejections();
+    const limiter = toLimiter({ auth, rateLimit: { limit: async () => undefined as never } });
+    await limiter?.limit("a", 1);
+    await settle(5);
+    expect(rejections.end()).toEqual([]);
   });
 
   it("limits nobody when it is turned off", () => {

@@ -12,6 +12,8 @@ export interface ConnectionsDeps {
   readonly stallMs: number;
   /** Counts the bytes that clients leave unread. */
   readonly unread: Budget;
+  /** Whether small answers are sent at the end of the turn. Not if others see the response: they ask it whether it was answered. */
+  readonly delaysAnswers: boolean;
 }
 
 /** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
@@ -68,6 +70,11 @@ export class Connection {
     const first = this.#open[0];
     // Only the last can still be coming in.
     return first !== undefined && !(this.#open.length === 1 && first.isComing);
+  }
+
+  /** See {@link ConnectionsDeps}. */
+  get delaysAnswers(): boolean {
+    return this.#all.deps.delaysAnswers;
   }
 
   /** Whether the connection is to be closed with its answer. */

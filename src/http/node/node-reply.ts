@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
 import { createDeadSink } from "../sse.ts";
@@ -103,7 +104,8 @@ export class NodeReply implements HttpReply, EventSink {
     if (!this.#begin()) return;
     this.#isOver = true;
     this.#connection.answered(this);
-    const isDelayed = (answer.body?.length ?? 0) <= maxDelayedChars && performance.now() - this.#startedAt < slowMs;
+    const isSmallEnough = this.#connection.delaysAnswers && (answer.body?.length ?? 0) <= maxDelayedChars;
+    const isDelayed = isSmallEnough && performance.now() - this.#startedAt < slowMs;
     // An immediate each, and no list: listeners of the response run in the async context of their request.
     if (isDelayed) setImmediate(NodeReply.#sendDelayed, this, answer);
     else this.#send(answer);
@@ -118,8 +120,6 @@ export class NodeReply implements HttpReply, EventSink {
     const connection = this.#connection;
     // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
     if (connection.isClosed) return;
-    // A framework may have answered in the same turn.
-    if (response.headersSent) return;
     try {
       this.#write(answer);
     } catch {

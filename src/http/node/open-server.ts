@@ -24,8 +24,10 @@ function refuseConnection(error: Error, socket: Duplex, connections: Connections
   const code = codeOf(error);
   if (code === "ERR_HTTP_REQUEST_TIMEOUT" && connections.find(socket)?.late() === true) return;
   // The client would take the refusal for the answer to a request that was answered already, or is being answered.
-  if (!socket.writable || code === "ECONNRESET" || connections.find(socket)?.isAnswering === true)
-    return void socket.destroy();
+  if (!socket.writable || code === "ECONNRESET" || connections.find(socket)?.isAnswering === true) {
+    // Answers of this turn go out first.
+    return void setImmediate(() => socket.destroy());
+  }
   const status = statuses[code] ?? 400;
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
   socket.end(text, () => socket.destroy());
@@ -129,7 +131,7 @@ export async function openServer(
   options: ResolvedServer,
   { unreadBytes: unread, connections: places }: HttpBudgets,
 ): Promise<OpenServer> {
-  const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread });
+  const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread, delaysAnswers: true });
   const listener = toNodeListener(serve, connections);
   const server = createListener(listener, connections, options);
   boundConnections(server, connections, places);

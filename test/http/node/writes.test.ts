@@ -7,6 +7,8 @@ import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpServe } from "../../../src/http/message.ts";
 import { Connections } from "../../../src/http/node/connections.ts";
 import { toNodeListener } from "../../../src/http/node/node-request.ts";
+import { openServer } from "../../../src/http/node/open-server.ts";
+import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 import { head, RawClient } from "./raw-client.ts";
 
@@ -26,6 +28,7 @@ async function spied(serve: HttpServe) {
     clock: systemClock,
     stallMs: 1000,
     unread,
+    delaysAnswers: true,
   });
   const server = createServer(toNodeListener(serve, connections)).listen(0, "127.0.0.1");
   const accepted = once(server, "connection");
@@ -78,22 +81,37 @@ describe("an answer over node:http", () => {
     expect(counts).toEqual(counted);
   });
 
-  it("leaves the connection alone when a framework has answered in the same turn", async () => {
-    const connections = new Connections({ clock: systemClock, stallMs: 1000, unread });
+  it("has begun when a handler that is mounted returns, so that nobody else answers as well", async () => {
+    const connections = new Connections({ clock: systemClock, stallMs: 1000, unread, delaysAnswers: false });
     const listener = toNodeListener((_request, reply) => reply.answer({ status: 200, body: "ours" }), connections);
     const server = createServer((request, response) => {
       listener(request, response);
-      response.write("the");
-      setImmediate(() => setImmediate(() => response.end("irs")));
+      if (!response.headersSent) response.end("theirs");
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     // A server on a port has an address of this form.
     const client = new RawClient((server.address() as AddressInfo).port);
     clients.push(client);
     client.send(head("GET"));
-    await client.until("irs");
+    await client.until("ours");
+    expect(client.heard).not.toContain("theirs");
     server.close();
-    expect(client.heard).not.toContain("ours");
     await connections.sent();
+  });
+
+  it("is sent when bytes that are no HTTP come behind its request", async () => {
+    const options = resolveServerOptions({});
+    const serve: HttpServe = (_request, reply) => reply.answer({ status: 200, body: "ours" });
+    const server = await openServer(
+      serve,
+      options,
+      createBudgets(resolveLimits(), () => {}),
+    );
+    const client = new RawClient(server.port);
+    clients.push(client);
+    client.send(`${head("GET")}%%% nonsense\r\n\r\n`);
+    await client.until("ours");
+    expect(client.heard).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    await server.close();
   });
 });

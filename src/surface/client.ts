@@ -112,6 +112,10 @@ export interface CollectionClient<TKeyIn, TKey, TValue, TFilter = undefined> {
   keysReading(options?: UseOptions): Promise<Reading<readonly TKey[]>>;
   /** What `watchKeys` gives, each with whether those are known to be the newest. */
   keysReadings(options?: UseOptions): AsyncIterable<Reading<readonly TKey[]>>;
+  /** The page of `list`, and whether it is known to be the newest. */
+  listReading(options?: ListOptions<TFilter>): Promise<Reading<CollectionPage<TKey, TValue>>>;
+  /** The pages of `watchList`, each with whether it is known to be the newest. */
+  listReadings(options?: ListOptions<TFilter>): AsyncIterable<Reading<CollectionPage<TKey, TValue>>>;
 }
 
 /** A stream, from a client's side. */

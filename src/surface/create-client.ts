@@ -81,6 +81,14 @@ const clientOf: Readonly<Record<Kind, (uses: Uses) => object>> = {
     readings: (item: unknown, use = noOptions) => readings.subscribe("watchItem", item, use),
     keysReading: (use = noOptions) => readings.request("keys", undefined, use),
     keysReadings: (use = noOptions) => readings.subscribe("watchKeys", undefined, use),
+    listReading(options: ListOptions = noOptions) {
+      const { page, use } = toPage(options);
+      return readings.request("list", page, use);
+    },
+    listReadings(options: ListOptions = noOptions) {
+      const { page, use } = toPage(options);
+      return readings.subscribe("watchList", page, use);
+    },
   }),
   stream: ({ carried }) => ({
     open: (input: unknown, use = noOptions) => carried.subscribe("open", input, use),

@@ -1,4 +1,5 @@
 import type { SurfaceError } from "../../errors.ts";
+import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
@@ -6,8 +7,10 @@ import { Unmade, type PushedFrame } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { relay, RelayedError } from "../relayed.ts";
 import type { CollectionPage } from "../source.ts";
+import { systemClock } from "../system-clock.ts";
 import { canonical } from "../owner/canonical.ts";
 import { createGone, Gathering } from "./gathering.ts";
+import { pause } from "./pause.ts";
 import { ReadingMap, runMade, toReadingOf } from "./reading-map.ts";
 import { upstreamSteps } from "./upstream-steps.ts";
 
@@ -16,13 +19,17 @@ export interface DeriveCollectionOptions<TKey, TValue> {
   /**
    * Leaves out items: those it returns `false` for are neither listed nor read. All items are read for the keys, and again
    * after each change, so upstream may have at most 1,000; with more, the keys fail with `OVERFLOW`. While an item does not
-   * fit its schema, or `filter` throws, the list before it stands and is stale.
+   * fit its schema, or `filter` throws, the list before it stands and is stale. So it does while
+   * reading the items takes over 4 seconds.
    */
   readonly filter?: (value: TValue, key: TKey) => boolean;
 }
 
 /** The most items that are read to learn which of them pass: a page of as many as there may be. */
 export const maxFiltered = 1000;
+
+/** Milliseconds until the items of a filtered collection count as lost: one that hangs must not hold the list of the others. */
+export const maxLookMs = 4000;
 
 /** A collection of another surface, and what is made of its items. */
 export interface CollectionDerived {
@@ -66,12 +73,15 @@ async function* followItem(
   }
 }
 
-/** Returns the keys of the items that pass, or why they are not known. */
+type PageReading = Reading<CollectionPage<unknown, unknown>>;
+
+/** Returns the keys of the items that pass, as stale as the keys or the page of upstream, or why they are not known. */
 function toPassing(
   { filter }: CollectionDerived,
-  { items, next }: CollectionPage<unknown, unknown>,
-  { stale }: Reading,
+  keys: Reading,
+  page: PageReading,
 ): Reading<readonly unknown[]> | Unmade {
+  const { items, next } = page.value;
   if (next !== undefined) {
     const text = `Cannot filter a collection: it has more than ${maxFiltered} items`;
     throw new RelayedError("OVERFLOW", text);
@@ -80,7 +90,7 @@ function toPassing(
     const passing = runMade(() => items.filter(([key, value]) => filter?.(value, key) !== false));
     return toReadingOf(
       passing.map(([key]) => key),
-      stale,
+      keys.stale ?? page.stale,
     );
   } catch (cause) {
     // `runMade()` throws nothing else.
@@ -88,12 +98,32 @@ function toPassing(
   }
 }
 
+function createLate(): RelayedError {
+  return new RelayedError("UNAVAILABLE", `Cannot filter a collection: its items were not there within ${maxLookMs} ms`);
+}
+
+async function readPage({ upstream }: CollectionDerived, signal: AbortSignal): Promise<PageReading> {
+  const own = new LinkedAbort(signal);
+  // The read fails with the reason of the abort.
+  const stop = systemClock.after(maxLookMs, () => own.abort(createLate()));
+  try {
+    return await upstream.listReading({ limit: maxFiltered, signal: own.signal });
+  } finally {
+    stop();
+    own.dispose();
+  }
+}
+
 async function readPassing(derived: CollectionDerived, signal: AbortSignal): Promise<PushedFrame<readonly unknown[]>> {
-  const { upstream } = derived;
-  const [keys, page] = await ask(() =>
-    Promise.all([upstream.keysReading({ signal }), upstream.list({ limit: maxFiltered, signal })]),
-  );
-  return toPassing(derived, page, keys);
+  // One after the other: only the items have a bound, as the keys are read without one where there is no filter.
+  const keys = await ask(() => derived.upstream.keysReading({ signal }));
+  return toPassing(derived, keys, await ask(() => readPage(derived, signal)));
+}
+
+/** Gives one value, `maxLookMs` after it is opened. */
+async function* openDeadline(signal: AbortSignal): AsyncGenerator<void> {
+  await pause(maxLookMs, signal);
+  yield;
 }
 
 async function* followPassing(
@@ -103,21 +133,27 @@ async function* followPassing(
   const { upstream } = derived;
   const gathering = new Gathering(signal);
   let keys: Reading | undefined;
-  let page: CollectionPage<unknown, unknown> | undefined;
+  let page: PageReading | undefined;
   let told: string | undefined;
+  const assertPage = (): void => {
+    if (page === undefined) throw createLate();
+  };
   try {
-    // Pages do not say that they are stale.
+    // Pages of upstream may be polled; its keys say at once that they are stale.
     gathering.follow({
       open: (own) => follow(() => upstream.keysReadings({ signal: own }), own),
-      take: (reading) => (keys = reading),
+      take: (reading) => {
+        if (keys === undefined) gathering.follow({ open: openDeadline, take: assertPage, mayEnd: true });
+        keys = reading;
+      },
     });
     gathering.follow({
-      open: (own) => follow(() => upstream.watchList({ limit: maxFiltered, signal: own }), own),
+      open: (own) => follow(() => upstream.listReadings({ limit: maxFiltered, signal: own }), own),
       take: (next) => (page = next),
     });
     while (await gathering.moved()) {
       if (keys === undefined || page === undefined) continue;
-      const passing = toPassing(derived, page, keys);
+      const passing = toPassing(derived, keys, page);
       const text = passing instanceof Unmade ? undefined : canonical([passing.value, passing.stale]);
       if (text === undefined || text !== told) yield passing;
       told = text;

@@ -6,7 +6,7 @@ import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs } from "../polled.ts";
 import type { PushedOrigin } from "../pushed.ts";
-import { fromReading, toPlainValue, toReading, type Reading } from "../reading.ts";
+import { fromReading, toReading, type Reading } from "../reading.ts";
 import type { CollectionPage } from "../source.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
 import { checkedSchema, toAbsentSchema, toListSchema } from "./part-schemas.ts";
@@ -84,11 +84,11 @@ export class PushedCollectionOwner {
     return fromReading(stale === undefined ? { value } : { value, stale }) as CollectionPage<unknown, unknown>;
   }
 
-  /** The page now, then after each change of it: it is read again every 2 seconds. */
+  /** The page now, then after each change, also of whether it is stale: it is read again every 2 seconds. */
   watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
     const open = (signal: AbortSignal): AsyncIterable<unknown> => {
       const asked = this.#ask(given);
-      const read = async (own: UseOptions): Promise<unknown> => toPlainValue(await this.list(asked, own));
+      const read = (own: UseOptions): Promise<unknown> => this.list(asked, own);
       const source: SampledSource = { kind: this.kind, schema: checkedSchema, read, pollMs: defaultPollMs };
       return this.#pages.watch(canonical(asked), source, signal);
     };

@@ -2,6 +2,7 @@ import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
+import { fromReading, toReading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { toSampleSchema, type Sample } from "./part-schemas.ts";
@@ -17,7 +18,7 @@ export interface SampledSource {
   readonly kind: "cell" | "collection";
   /** The schema of what `read` gives. */
   readonly schema: Schema;
-  /** Reads the raw value, at once or later. */
+  /** Reads the raw value, at once or later. May give a `Stale` one. */
   readonly read: (use: UseOptions) => unknown;
   /** Calls `changed` after each change; returns a function that stops it. Left out: the source is polled. */
   readonly listen?: ((changed: () => void) => () => void) | undefined;
@@ -48,8 +49,7 @@ export class SampledWatches {
     this.#where = `${source.kind} "${setting.key}"`;
     const upstream = {
       open: (signal: AbortSignal) => this.#samples(signal),
-      // It is from the generator above.
-      toFrame: (value: unknown) => ({ value }),
+      toFrame: toReading,
       isFinalAtEnd: false,
       isOpenedOnce: false,
     };
@@ -82,13 +82,16 @@ export class SampledWatches {
     this.#due.wake();
   };
 
-  async *#samples(signal: AbortSignal): AsyncGenerator<Sample> {
+  /** Gives a {@link Sample} after each change, or a `Stale` one. */
+  async *#samples(signal: AbortSignal): AsyncGenerator {
     const stop = this.#source.listen?.(this.#makeDue);
     try {
       while (!signal.aborted) {
         this.#isDue = false;
         this.#begun += 1;
-        yield { raw: await this.#read(signal) };
+        const reading = toReading(await this.#read(signal));
+        const sample: Sample = { raw: reading.value };
+        yield fromReading({ ...reading, value: sample });
         await this.#untilDue(signal);
       }
     } finally {

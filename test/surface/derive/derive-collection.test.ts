@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { collection } from "../../../src/surface/collection.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
-import { maxFiltered } from "../../../src/surface/derive/derive-collection.ts";
+import { maxFiltered, maxLookMs } from "../../../src/surface/derive/derive-collection.ts";
 import { settle, take, until, WatchedSource } from "../support.ts";
 import { openProjection, startMill } from "./support.ts";
 
@@ -210,5 +210,58 @@ describe("derive.collection()", () => {
     await live.close();
     await until(() => seen.length === 2);
     expect(seen[1]).toMatchObject({ value: ["a"], stale: { reason: "lost" } });
+  });
+
+  it("is as stale as an item of upstream", async () => {
+    const { client: middle, live, sacks } = openBoard();
+    const { client } = openProjection(live, board, (up) => ({
+      heavy: derive.collection(up.heavy, (kg) => kg, { filter: (kg) => kg >= 10 }),
+    }));
+    expect(await client.heavy.keysReading()).toEqual({ value: ["a"] });
+    sacks.set(new Map([["a", { kg: "x" } as never]]));
+    const { stale } = await middle.heavy.reading("a");
+    expect(stale).toMatchObject({ reason: "invalid" });
+    expect(await client.heavy.keysReading()).toEqual({ value: ["a"], stale });
+    const { seen } = note(client.heavy.keysReadings());
+    await until(() => seen.length === 1);
+    expect(seen).toEqual([{ value: ["a"], stale }]);
+  });
+
+  describe("while an item hangs", () => {
+    afterEach(() => void vi.useRealTimers());
+
+    function openHanging() {
+      const item = { hangs: true };
+      const sacks = {
+        keys: () => ["a", "b"],
+        get: async (key: string) => (item.hangs && key === "b" ? new Promise<never>(() => {}) : { kg: 50 }),
+      };
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      return { item, ...openBoard(({ kg }) => kg >= 10, { ...startMill(), live: startMill({ sacks }).live }) };
+    }
+
+    it("fails its keys where there was no list before", async () => {
+      const { client } = openHanging();
+      const failure = client.heavy.keys().catch((cause: unknown) => cause);
+      await vi.advanceTimersByTimeAsync(maxLookMs);
+      expect(await failure).toMatchObject({ code: "UNAVAILABLE" });
+    });
+
+    it("keeps the list as it was, stale, also for those who watch", async () => {
+      const { client, item } = openHanging();
+      item.hangs = false;
+      expect(await client.heavy.keysReading()).toEqual({ value: ["a", "b"] });
+      item.hangs = true;
+      const stale = { value: ["a", "b"], stale: { reason: "lost" } };
+      const read = client.heavy.keysReading();
+      await vi.advanceTimersByTimeAsync(maxLookMs);
+      expect(await read).toMatchObject(stale);
+      const { seen } = note(client.heavy.keysReadings());
+      await vi.advanceTimersByTimeAsync(maxLookMs);
+      expect(seen).toMatchObject([stale]);
+      item.hangs = false;
+      await vi.advanceTimersByTimeAsync(maxLookMs);
+      expect(seen.at(-1)).toEqual({ value: ["a", "b"] });
+    });
   });
 });

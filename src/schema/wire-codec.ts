@@ -57,7 +57,7 @@ export class SchemaCodec implements WireCodec {
   ) {
     this.#document = document;
     this.#trusted = trusted;
-    // References of other people's schemas may lead nowhere or round in circles: that is an error at startup, not of a call.
+    // References of foreign schemas may lead nowhere or in circles: an error at startup, and not in a call.
     if (!trusted) this.#plan = compilePlan(document);
     this.#wrapped = wrapped;
   }

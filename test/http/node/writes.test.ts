@@ -81,7 +81,7 @@ describe("an answer over node:http", () => {
     expect(counts).toEqual(counted);
   });
 
-  it("has begun when a handler that is mounted returns, so that nobody else answers as well", async () => {
+  it("has begun when a handler that is mounted returns, as frameworks expect", async () => {
     const connections = new Connections({ clock: systemClock, stallMs: 1000, unread, delaysAnswers: false });
     const listener = toNodeListener((_request, reply) => reply.answer({ status: 200, body: "ours" }), connections);
     const server = createServer((request, response) => {

@@ -3,6 +3,7 @@
  * it says. It starts the face as a host does, by a command, over stdio; or, with `--url URL`, it asks one that is served over
  * HTTP. It knows nothing of the pipeline but what that shows.
  */
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
@@ -109,7 +110,8 @@ try {
 } catch (error) {
   if (process.connected) tell({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
 }
+// The parent reads the coordinator's journal, which goes with the face of this agent: the parent says when.
+if (process.connected) await once(process, "disconnect");
 await client.close();
-// What still reads then would go on failing; what was said has left with the channel's end.
-if (process.connected) process.once("disconnect", () => process.exit()).disconnect();
-else process.exit();
+// What still reads then would go on failing.
+process.exit();

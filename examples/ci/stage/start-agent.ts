@@ -37,7 +37,7 @@ export interface AgentSetting {
 }
 
 const PROGRAM = fileURLToPath(new URL("../agent-process.ts", import.meta.url));
-const END_MS = 5000;
+const END_MS = 15_000;
 /** A wait that is shorter may be over before anybody has heard of it. */
 const IDLE_MS = 200;
 

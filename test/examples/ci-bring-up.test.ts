@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { bringUp } from "../../examples/ci/bring-up.ts";
 import { ownState } from "../../examples/ci/own-state.ts";
 import type { CoordinatorOptions } from "../../examples/ci/read-options.ts";
 import { makeStateDir, socketIn } from "../../examples/ci/state-dir.ts";
-import { eventually } from "./ci-support.ts";
+import { eventually, removeFolder } from "./ci-support.ts";
 
 let dir = "";
 let state = "";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "ci-bring-up-"));
   state = await makeStateDir(join(dir, "state"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 async function options(): Promise<CoordinatorOptions> {
   const path = join(dir, "pipeline.json");

@@ -1,19 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createEngine } from "../../examples/ci/engine/engine.ts";
-import { collect, eventually, isRunning, nextVerdict, pidIn, pipelineOf, rigOf } from "./ci-support.ts";
+import { collect, eventually, isRunning, nextVerdict, pidIn, pipelineOf, rigOf, removeFolder } from "./ci-support.ts";
 
 let dir = "";
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "ci-test-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 const quoted = (name: string): string => JSON.stringify(join(dir, name));
 const writePid = (name: string): string => `fs.writeFileSync(${quoted(name)}, process.pid + "\\n");`;

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -23,7 +23,7 @@ import { createFace } from "../../examples/ci/mcp.ts";
 import { createPipelineHandlers } from "../../examples/ci/pipeline-handlers.ts";
 import { pipeline as surface } from "../../examples/ci/pipeline-surface.ts";
 import { runsIn, socketIn } from "../../examples/ci/state-dir.ts";
-import { eventually, nextVerdict, pipelineOf, rigOf } from "./ci-support.ts";
+import { eventually, nextVerdict, pipelineOf, rigOf, removeFolder } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
 
 type App = ReturnType<typeof createFace>;
@@ -63,7 +63,7 @@ const odd = [
 
 async function stateDir(): Promise<string> {
   const state = await mkdtemp(join(tmpdir(), "ci-face-"));
-  onTestFinished(() => rm(state, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(state));
   return state;
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,7 +13,7 @@ import { z } from "zod";
 
 import { WatchCounter } from "../../examples/ci/watch-counter.ts";
 import { compileExample } from "./compile-examples.ts";
-import { eventually, isRunning } from "./ci-support.ts";
+import { eventually, isRunning, removeFolder } from "./ci-support.ts";
 import { usesOf } from "../surface/uses-of.ts";
 
 /** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
+  await removeFolder(temporary);
 });
 
 /** Starts it as `npm run demo:ci` does. */

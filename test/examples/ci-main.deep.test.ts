@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { compileExample } from "./compile-examples.ts";
-import { eventually, isRunning, pidIn } from "./ci-support.ts";
+import { eventually, isRunning, pidIn, removeFolder } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
 
 /** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
@@ -45,9 +45,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  await rm(dir, { recursive: true, force: true });
+  await removeFolder(dir);
 });
-afterAll(() => rm(temporary, { recursive: true, force: true }));
+afterAll(() => removeFolder(temporary));
 
 async function fileOf(nodes: Readonly<Record<string, ScriptNode>>): Promise<string> {
   const entries = Object.entries(nodes).map(([id, { script, ...rest }]) => [

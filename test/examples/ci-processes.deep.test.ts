@@ -16,7 +16,7 @@ import { agent } from "../../examples/ci/agent-surface.ts";
 import { ownState } from "../../examples/ci/own-state.ts";
 import { pipeline } from "../../examples/ci/pipeline-surface.ts";
 import { compileExample } from "./compile-examples.ts";
-import { eventually, isRunning, pidIn } from "./ci-support.ts";
+import { eventually, isRunning, pidIn, removeFolder } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
 
 /** Upper bound on a hang: processes that compile what they load, on a machine that may be busy. */
@@ -27,13 +27,16 @@ const programOf = (name: string): string => compileExample(`ci/${name}.ts`);
 let dir = "";
 let state = "";
 const children: ChildProcess[] = [];
+const hosts: Client[] = [];
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "ci-processes-"));
   state = join(dir, "state");
 });
 afterEach(async () => {
+  // The coordinator of a host ends with it, and writes until then.
+  await Promise.all(hosts.splice(0).map((client) => client.close()));
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  await rm(dir, { recursive: true, force: true });
+  await removeFolder(dir);
 });
 
 async function fileOf(nodes: Readonly<Record<string, ScriptNode>>): Promise<string> {
@@ -185,7 +188,7 @@ async function host(file: string): Promise<Client> {
     stderr: "ignore",
   });
   const client = new Client({ name: "host", version: "1.0.0" });
-  onTestFinished(() => client.close());
+  hosts.push(client);
   await client.connect(transport);
   return client;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 
 import { onTestFinished } from "vitest";
@@ -19,6 +19,11 @@ export interface ScriptNode {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutSeconds?: number;
+}
+
+/** Removes a folder. A process that was told to end a moment ago may still write to it: that is tried again. */
+export function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Makes a checked pipeline of scripts. `fs` and `net` need no import in them. */

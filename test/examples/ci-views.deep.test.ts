@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { root } from "../docs/markdown-snippets.ts";
+import { removeFolder } from "./ci-support.ts";
 import { compileExample } from "./compile-examples.ts";
 
 /** Upper bound on a hang: processes that compile what they load, on a machine that may be busy. */
@@ -22,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
+  await removeFolder(temporary);
 });
 
 function start(...args: readonly string[]) {

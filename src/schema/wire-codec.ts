@@ -58,7 +58,7 @@ export class SchemaCodec implements WireCodec {
     this.#document = document;
     this.#trusted = trusted;
     // References of foreign schemas may lead nowhere or in circles: an error at startup, and not in a call.
-    if (!trusted) this.#plan = compilePlan(document);
+    if (!trusted) this.#planned();
     this.#wrapped = wrapped;
   }
 
@@ -68,14 +68,14 @@ export class SchemaCodec implements WireCodec {
   }
 
   decode(json: JsonValue): unknown {
-    const plan = (this.#plan ??= compilePlan(this.#document));
+    const plan = this.#planned();
     if (!this.#wrapped) return plan.coded ? decodePlanned(plan, json) : json;
     const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
     return value === undefined ? undefined : decodePlanned(plan, value);
   }
 
   prune(json: JsonValue): JsonValue {
-    const plan = (this.#plan ??= compilePlan(this.#document));
+    const plan = this.#planned();
     if (!this.#wrapped) return prunePlanned(plan, json);
     const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
     return value === undefined ? {} : { value: prunePlanned(plan, value) };
@@ -86,12 +86,16 @@ export class SchemaCodec implements WireCodec {
     return value === undefined ? "{}" : `{"value":${this.#stringifyBare(value)}}`;
   }
 
+  #planned(): WirePlan {
+    return (this.#plan ??= compilePlan(this.#document));
+  }
+
   #encodeBare(value: unknown): JsonValue {
-    return encodePlanned((this.#plan ??= compilePlan(this.#document)), value, createWalkPath());
+    return encodePlanned(this.#planned(), value, createWalkPath());
   }
 
   #stringifyBare(value: unknown): string {
-    const plan = (this.#plan ??= compilePlan(this.#document));
+    const plan = this.#planned();
     if (this.#trusted && plan.plain) {
       try {
         // What the schema vouches for is never undefined, a function or a symbol at the root.

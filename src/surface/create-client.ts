@@ -56,6 +56,16 @@ function toPage({ signal, ...page }: ListOptions): { readonly page: object; read
   return { page, use: signal === undefined ? noOptions : { signal } };
 }
 
+function requestPage(uses: MemberUses, options: ListOptions = noOptions): Promise<unknown> {
+  const { page, use } = toPage(options);
+  return uses.request("list", page, use);
+}
+
+function subscribeToPage(uses: MemberUses, options: ListOptions = noOptions): AsyncIterable<unknown> {
+  const { page, use } = toPage(options);
+  return uses.subscribe("watchList", page, use);
+}
+
 /** The client of a member, by its kind: the only place that has a method a verb. */
 const clientOf: Readonly<Record<Kind, (uses: Uses) => object>> = {
   cell: ({ values, readings }) => ({
@@ -67,28 +77,16 @@ const clientOf: Readonly<Record<Kind, (uses: Uses) => object>> = {
   collection: ({ values, readings }) => ({
     keys: (use = noOptions) => values.request("keys", undefined, use),
     get: (item: unknown, use = noOptions) => values.request("item", item, use),
-    list(options: ListOptions = noOptions) {
-      const { page, use } = toPage(options);
-      return values.request("list", page, use);
-    },
-    watchList(options: ListOptions = noOptions) {
-      const { page, use } = toPage(options);
-      return values.subscribe("watchList", page, use);
-    },
+    list: (options?: ListOptions) => requestPage(values, options),
+    watchList: (options?: ListOptions) => subscribeToPage(values, options),
     watchKeys: (use = noOptions) => values.subscribe("watchKeys", undefined, use),
     watch: (item: unknown, use = noOptions) => values.subscribe("watchItem", item, use),
     reading: (item: unknown, use = noOptions) => readings.request("item", item, use),
     readings: (item: unknown, use = noOptions) => readings.subscribe("watchItem", item, use),
     keysReading: (use = noOptions) => readings.request("keys", undefined, use),
     keysReadings: (use = noOptions) => readings.subscribe("watchKeys", undefined, use),
-    listReading(options: ListOptions = noOptions) {
-      const { page, use } = toPage(options);
-      return readings.request("list", page, use);
-    },
-    listReadings(options: ListOptions = noOptions) {
-      const { page, use } = toPage(options);
-      return readings.subscribe("watchList", page, use);
-    },
+    listReading: (options?: ListOptions) => requestPage(readings, options),
+    listReadings: (options?: ListOptions) => subscribeToPage(readings, options),
   }),
   stream: ({ carried }) => ({
     open: (input: unknown, use = noOptions) => carried.subscribe("open", input, use),

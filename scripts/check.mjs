@@ -11,7 +11,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
-import { reports, tally } from "./tally.mjs";
+import { listFailures, reports, tally } from "./tally.mjs";
 
 const { values: options } = parseArgs({
   options: { deep: { type: "boolean" }, long: { type: "boolean" }, bail: { type: "boolean" } },
@@ -111,10 +111,16 @@ function closingLines(output) {
   return at === -1 ? [] : lines.slice(at).filter((text) => text.trim() !== "");
 }
 
+/** Tests that passed only when they ran once more. */
+function retried(output) {
+  return output.split("\n").filter((text) => /\(retry x\d+\)\s*$/.test(stripVTControlCharacters(text)));
+}
+
 function show(result) {
   console.log(line(result));
-  const shown =
-    result.ok && !wholeOutput.has(result.name) ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+  const { ok, name, output } = result;
+  const isShort = ok && !wholeOutput.has(name);
+  const shown = isShort ? [...retried(output), ...closingLines(output)] : ["", output.trimEnd(), ""];
   for (const text of shown) console.log(readable(text));
 }
 
@@ -152,6 +158,7 @@ function conclude(results, ms) {
   const failed = results.filter((result) => !result.ok).map((result) => result.name);
   console.log(`\n${results.map(line).join("\n")}\n      ${"wall clock".padEnd(18)} ${seconds(ms)}\n`);
   if (failed.length > 0) console.log(`${paint(31, "failed:")} ${failed.join(", ")}`);
+  for (const text of failed.flatMap((name) => listFailures(reports[name]))) console.log(`  ${text}`);
   const counted = results.filter(({ name }) => name in reports);
   console.log(counted.length > 0 ? tally(counted.map(({ name }) => reports[name])) : "tests: not run");
   process.exitCode = failed.length > 0 ? 1 : 0;

@@ -3,7 +3,7 @@
  * `node scripts/tally.mjs`.
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -28,6 +28,23 @@ function countTests(report) {
     };
   } catch {
     return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+/** Lists the failed tests of one report, a line each; none for a check that makes no report. */
+export function listFailures(report) {
+  if (report === undefined) return [];
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, "utf8"));
+    return testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults
+        .filter(({ status }) => status === "failed")
+        .map(({ fullName, failureMessages: [message = ""] }) => {
+          return `${relative(root, name)}: ${fullName}: ${message.split("\n", 1)[0]}`;
+        }),
+    );
+  } catch {
+    return [];
   }
 }
 

@@ -13,11 +13,8 @@ import { z } from "zod";
 
 import { WatchCounter } from "../../examples/ci/watch-counter.ts";
 import { compileExample } from "./compile-examples.ts";
-import { eventually, isRunning, removeFolder } from "./ci-support.ts";
+import { eventually, isRunning, ofProcesses, removeFolder } from "./ci-support.ts";
 import { usesOf } from "../surface/uses-of.ts";
-
-/** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
-const PATIENCE_MS = 90_000;
 
 const main = compileExample("ci/main.ts");
 
@@ -50,7 +47,7 @@ const gone = (pid: number): Promise<boolean> => eventually(() => (isRunning(pid)
 /** The figures of a line, or of several. */
 const figuresOf = (line: RegExp, said: string): readonly number[] => (line.exec(said) ?? []).slice(1).map(Number);
 
-describe("npm run demo:ci -- --http", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci -- --http", ofProcesses, () => {
   it("lets one agent drive and two look on over one watch, through a kill of the coordinator, and ends the face in good order", async () => {
     const { child, ended } = start("--http", "--pipeline", "examples/ci/pipelines/mend.json");
     const stdout = await text(child.stdout);
@@ -102,7 +99,7 @@ describe("npm run demo:ci -- --http", { timeout: PATIENCE_MS }, () => {
   });
 });
 
-describe("npm run demo:ci -- --http --hold", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci -- --http --hold", ofProcesses, () => {
   async function hold() {
     const { child, ended } = start("--http", "--hold", "--pipeline", "examples/ci/pipelines/hello.json");
     const lines: string[] = [];

@@ -11,11 +11,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { compileExample } from "./compile-examples.ts";
-import { eventually, isRunning, pidIn, removeFolder } from "./ci-support.ts";
+import { eventually, isRunning, ofProcesses, pidIn, removeFolder } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
-
-/** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
-const PATIENCE_MS = 90_000;
 
 const main = compileExample("ci/main.ts");
 const compiler = createRequire(import.meta.url)
@@ -91,7 +88,7 @@ const leftovers = async (): Promise<readonly string[]> =>
 const noting = (id: string, script = ""): string =>
   `fs.appendFileSync(${JSON.stringify(join(dir, "ran"))}, "${id} "); ${script}`;
 
-describe("npm run demo:ci", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci", ofProcesses, () => {
   it("goes from red to green: it reads the log, fixes what the compiler names, and reruns the node and its dependents", async () => {
     const { code, stdout, stderr } = await drive(SCRATCH_NODES, "--no-kill");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -171,7 +168,7 @@ describe("npm run demo:ci", { timeout: PATIENCE_MS }, () => {
   });
 });
 
-describe("npm run demo:ci, in the middle of which the coordinator is killed,", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci, in the middle of which the coordinator is killed,", ofProcesses, () => {
   /** The figures of a line such as `842 (410 before the kill, 31 in the outage, 401 after)`. */
   const figuresOf = (line: RegExp, said: string): readonly number[] => (line.exec(said) ?? []).slice(1).map(Number);
 
@@ -243,7 +240,7 @@ describe("npm run demo:ci, in the middle of which the coordinator is killed,", {
   });
 });
 
-describe("npm run demo:ci, told something it cannot do,", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci, told something it cannot do,", ofProcesses, () => {
   it.each([
     ["an unknown flag", ["--fast"], /Unknown option '--fast'[^]*Usage: npm run demo:ci/],
     ["an argument", ["pipeline.json"], /Unexpected argument 'pipeline.json'[^]*Usage: npm run demo:ci/],
@@ -263,7 +260,7 @@ describe("npm run demo:ci, told something it cannot do,", { timeout: PATIENCE_MS
   });
 });
 
-describe("npm run demo:ci, ended from outside,", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci, ended from outside,", ofProcesses, () => {
   const pidFile = (): string => join(dir, "pid");
   const forever = (): ScriptNode => ({
     script: `fs.writeFileSync(${JSON.stringify(pidFile())}, process.pid + "\\n"); setInterval(() => {}, 1000);`,

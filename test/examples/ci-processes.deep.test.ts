@@ -16,11 +16,8 @@ import { agent } from "../../examples/ci/agent-surface.ts";
 import { ownState } from "../../examples/ci/own-state.ts";
 import { pipeline } from "../../examples/ci/pipeline-surface.ts";
 import { compileExample } from "./compile-examples.ts";
-import { eventually, isRunning, pidIn, removeFolder } from "./ci-support.ts";
+import { eventually, isRunning, ofProcesses, pidIn, removeFolder } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
-
-/** Upper bound on a hang: processes that compile what they load, on a machine that may be busy. */
-const PATIENCE_MS = 60_000;
 
 const programOf = (name: string): string => compileExample(`ci/${name}.ts`);
 
@@ -78,7 +75,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return typeof code === "number" ? code : null;
 }
 
-describe("the coordinator", { timeout: PATIENCE_MS }, () => {
+describe("the coordinator", ofProcesses, () => {
   it("ends every command on SIGTERM without a verdict, and goes on when it is started again", async () => {
     const file = await fileOf({ ok: {}, deaf: { script: writePid("deaf") + DEAF, cwd: "{scratch}" } });
     const first = await coordinate(file);
@@ -213,7 +210,7 @@ async function coordinators(): Promise<readonly number[]> {
 
 const gone = (pid: number): Promise<boolean> => eventually(() => (isRunning(pid) ? undefined : true));
 
-describe("the face, started by a host,", { timeout: PATIENCE_MS }, () => {
+describe("the face, started by a host,", ofProcesses, () => {
   it("starts the coordinator when an agent runs the pipeline and nothing is up, and takes it along", async () => {
     const client = await host(await fileOf({ a: { script: `console.log("said")` } }));
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("run");
@@ -275,7 +272,7 @@ describe("the face, started by a host,", { timeout: PATIENCE_MS }, () => {
   });
 });
 
-describe("the view", { timeout: PATIENCE_MS }, () => {
+describe("the view", ofProcesses, () => {
   it("follows a run in plain lines where nobody runs it yet, and ends when it is told to", async () => {
     const view = start("view", "--state", state);
     let said = "";

@@ -8,11 +8,8 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { root } from "../docs/markdown-snippets.ts";
-import { removeFolder } from "./ci-support.ts";
+import { ofProcesses, removeFolder } from "./ci-support.ts";
 import { compileExample } from "./compile-examples.ts";
-
-/** Upper bound on a hang: processes that compile what they load, on a machine that may be busy. */
-const PATIENCE_MS = 90_000;
 
 const main = compileExample("ci/main.ts");
 
@@ -49,7 +46,7 @@ function shownInGuide(): readonly string[] {
   return (/says \(shortened\):\n\n```text\n([^`]*)```/.exec(guide)?.[1] ?? "").trimEnd().split("\n");
 }
 
-describe("npm run demo:views", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:views", ofProcesses, () => {
   it("shows three agents by three views, in both eras and with both SDKs, what the guide says, and leaves nothing", async () => {
     const { child, ended } = start("--http", "--views");
     const said = saidIn(await text(child.stdout));

@@ -1,8 +1,9 @@
 import { CallContext } from "../call/call-context.ts";
+import type { LogLevel } from "../catalog/entry.ts";
 import type { ClientRequest } from "../mcp/running-request.ts";
 import { logLevelOf, progressTokenOf } from "../mcp/envelope.ts";
 import type { RequestFrame } from "../mcp/parse-frame.ts";
-import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
+import { toLogSink, toProgressSink } from "../mcp/notifications.ts";
 import type { RpcAnswer } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { Caller } from "../surface/caller.ts";
@@ -21,9 +22,6 @@ export interface ExchangeDeps {
   /** Called when the client left before the answer. */
   readonly left: (exchange: Exchange) => void;
 }
-
-/** Clients of the modern era have no log level of their own: each request names one. */
-const log = new ClientLog();
 
 /** {@link Exchange} drops messages itself, and counts them. */
 const isFull = (): boolean => false;
@@ -47,6 +45,8 @@ export class Exchange implements ClientRequest {
   readonly #deps: ExchangeDeps;
   readonly #reply: HttpReply;
   readonly #bytes: HeldBytes | undefined;
+  /** From which level on the client reads the log of the call. */
+  readonly #logLevel: LogLevel | undefined;
   #frame: RequestFrame;
   /**
    * `json`: one piece. `either`: a stream if there is a message before the answer. `stream`: a result is always a stream, which is
@@ -71,9 +71,9 @@ export class Exchange implements ClientRequest {
     this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");
     this.token = progressTokenOf(frame.params);
     const isReporting = this.isStreamable && this.token !== undefined && typeof this.token !== "object";
-    const isLogging = this.isStreamable && logLevelOf(frame.params) !== undefined;
+    this.#logLevel = this.isStreamable ? logLevelOf(frame.params) : undefined;
     // A client that asks for the log only gets it while the call runs; without messages its answer is one piece.
-    this.#answering = isReporting ? "stream" : isLogging ? "either" : "json";
+    this.#answering = isReporting ? "stream" : this.#logLevel === undefined ? "json" : "either";
     const onGone = (): void => this.#leave();
     reply.onGone = onGone;
     const { clock, bounds } = deps.http;
@@ -94,11 +94,11 @@ export class Exchange implements ClientRequest {
     const { http } = this.#deps;
     const { runtime, counters, limiter } = http;
     const isReporting = token !== undefined && this.isStreamable;
-    const isLogging = runtime.logs && this.#answering !== "json";
+    const level = runtime.logs ? this.#logLevel : undefined;
     const output = { send: (json: string) => this.#tell(json), isFull };
     return new CallContext({
       sink: isReporting ? toProgressSink(token, output) : undefined,
-      log: isLogging ? log.sinkFor("modern", logLevelOf(this.frame.params), output) : undefined,
+      log: level && toLogSink(level, output),
       caller: this.caller,
       reached: counters.reached,
       limiter,

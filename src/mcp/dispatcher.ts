@@ -4,7 +4,8 @@ import { internalError } from "../surface/fault.ts";
 import type { CallQueue } from "./call-queue.ts";
 import { methodsOf, toInternalAnswer, type Methods, type Turn } from "./methods.ts";
 import { downgrade } from "./protocol-features.ts";
-import { busy, closing, duplicateId, unknownMethod, type RequestId, type RpcAnswer } from "./protocol.ts";
+import { busy, closing, duplicateId, newestLegacyVersion, unknownMethod } from "./protocol.ts";
+import type { RequestId, RpcAnswer } from "./protocol.ts";
 import { hasHandler, keyOf, Running, type ClientRequest, type HandlerRun } from "./running-request.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -108,7 +109,8 @@ export class Dispatcher<TRequest extends ClientRequest> {
     const { report } = this.#deps.runtime;
     const { method } = request.frame;
     try {
-      request.answer(downgrade(answer, request.version));
+      const { version } = request;
+      request.answer(version !== undefined && version < newestLegacyVersion ? downgrade(answer, version) : answer);
     } catch (cause) {
       try {
         request.answer(toInternalAnswer(cause, method, report));

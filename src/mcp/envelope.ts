@@ -88,9 +88,8 @@ export function checkInitialize(params: JsonObject | undefined): RpcError | unde
 
 /** Returns the level from which a modern request wants the log of its call. */
 export function logLevelOf(params: JsonObject | undefined): LogLevel | undefined {
-  const meta = metaOf(params);
-  const level = ownParam(meta, logLevelKey);
-  return isLogLevel(level) ? level : undefined;
+  const level = ownParam(metaOf(params), logLevelKey);
+  return level !== undefined && isLogLevel(level) ? level : undefined;
 }
 
 /** Returns the capabilities of the client of a modern request. */

@@ -1,4 +1,4 @@
-import { CallContext } from "../call/call-context.ts";
+import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { AskKind } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -11,7 +11,7 @@ import type { ClientRequest } from "./running-request.ts";
 import { ConnectionCaller, EraState, logLevelOf, progressTokenOf } from "./envelope.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
-import { ClientLog, LastSteps, toProgressSink, type NotificationOutput } from "./notifications.ts";
+import { ClientLog, LastSteps, toLogSink, toProgressSink, type NotificationOutput } from "./notifications.ts";
 import { duplicateId, ownParam, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
@@ -42,6 +42,8 @@ interface Connection {
   kinds: ReadonlySet<AskKind>;
   version: string | undefined;
   readonly log: ClientLog;
+  /** Sends to the log of a client up to 2025-11-25; `undefined` if no handler can log. */
+  readonly logSink: LogSink | undefined;
   readonly output: NotificationOutput;
   readonly answer: (request: GateRequest, answer: RpcAnswer) => void;
 }
@@ -82,15 +84,21 @@ class GateRequest implements ClientRequest {
   }
 
   open(token: string | number | undefined): CallContext {
-    const { runtime, clock, asks, log, output } = this.#connection;
-    const { era, caller, frame } = this;
+    const { clock, asks, logSink, output } = this.#connection;
+    const { era, caller } = this;
     if (token !== undefined) this.#steps = new LastSteps(toProgressSink(token, output), clock);
     return new CallContext({
       sink: this.#steps?.sink,
-      log: runtime.logs ? log.sinkFor(era, logLevelOf(frame.params), output) : undefined,
+      log: era === "legacy" ? logSink : this.#logSink(),
       caller,
-      asking: era === "legacy" ? asks.portFor() : undefined,
+      asking: era === "legacy" ? asks.port : undefined,
     });
+  }
+
+  #logSink(): LogSink | undefined {
+    const { runtime, output } = this.#connection;
+    const level = runtime.logs ? logLevelOf(this.frame.params) : undefined;
+    return level && toLogSink(level, output);
   }
 
   answer(answer: RpcAnswer): void {
@@ -124,14 +132,17 @@ export class Gate {
     this.#render = createAnswerRenderer(runtime.info);
     const asks = new PushedAsks({ kinds: () => this.#connection.kinds, send, report: runtime.report });
     this.#asks = asks;
+    const log = new ClientLog();
+    const output = { send, isFull: () => this.#outputFull };
     this.#connection = {
       runtime,
       clock,
       asks,
       kinds: clientKinds(undefined),
       version: undefined,
-      log: new ClientLog(),
-      output: { send, isFull: () => this.#outputFull },
+      log,
+      logSink: runtime.logs ? log.sinkTo(output) : undefined,
+      output,
       answer: (request, answer) => this.#onAnswer(request, answer),
     };
     this.#subscriptions = new SubscriptionSession({

@@ -11,8 +11,9 @@ import type { FaultReporter } from "../surface/fault.ts";
 import { andThen } from "../surface/is-thenable.ts";
 import type { AskingRequest, InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
-import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
+import type { LargeValues, Readable } from "./large-values.ts";
 import {
+  bytesOver,
   ownParam,
   rpcCodes,
   toAbsent,
@@ -37,9 +38,7 @@ import {
   toLargeResult,
   toReadOnCall,
   withMeta,
-  type Keeping,
 } from "./render-result.ts";
-import type { ResolvedView } from "./resolved-view.ts";
 import { ResourceList } from "./resource-list.ts";
 import type { ViewResolver } from "./view-resolver.ts";
 
@@ -89,8 +88,6 @@ const noArguments: JsonObject = Object.freeze({});
 /** The answer for a tool that does not exist, or that this caller cannot see: one text for both. */
 const unknownTool = toRpcError(rpcCodes.invalidParams, "Invalid params: there is no such tool");
 
-const unanswerable = toRpcError(rpcCodes.internal, "Internal error");
-
 const badToolParams = toRpcError(
   rpcCodes.invalidParams,
   'Invalid params: "name" must be a string and "arguments" an object',
@@ -110,9 +107,6 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
   return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
 }
 
-/** Where the parts of a large result are kept, and for whom. */
-type Answering = Pick<Keeping, "large" | "caller"> & { readonly view: ResolvedView };
-
 /** No structuredContent: it would have to fit the tool's output schema, which clients of both eras check. */
 function toRefusedAnswer(refused: Refused): RpcAnswer {
   return toRpcResult(`${textBlock(refusalText(refused))},"isError":true`, {
@@ -120,34 +114,68 @@ function toRefusedAnswer(refused: Refused): RpcAnswer {
   });
 }
 
-function toLargeAnswer(
-  tool: ToolEntry,
-  { text, bytes }: { readonly text: string; readonly bytes: number },
-  { large, caller, view }: Answering,
-): RpcAnswer {
+function toLargeAnswer({ source, tool, request }: ToolRequest, text: string, bytes: number): RpcAnswer {
+  const { view } = request;
+  const { caller } = request.call;
   const { scopes, requires } = tool;
-  const excerpt = large.keep(text, bytes, { caller, rules: view.rules, scopes, requires });
+  const excerpt = source.large.keep(text, bytes, { caller, rules: view.rules, scopes, requires });
   const readOn = excerpt.next === undefined ? undefined : toReadOnCall(view, caller, excerpt.next);
   return toLargeResult(tool, { excerpt, readOn });
 }
 
-function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, answering: Answering): RpcAnswer {
+function toCallAnswer(asking: ToolRequest, outcome: ToolOutcome): RpcAnswer {
+  const { source, tool } = asking;
   if (outcome.kind === "answer") {
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
-    const bytes = bytesOver(text, answering.large.maxResultBytes);
-    if (bytes !== undefined) return toLargeAnswer(tool, { text, bytes }, answering);
+    const bytes = bytesOver(text, source.large.maxResultBytes);
+    if (bytes !== undefined) return toLargeAnswer(asking, text, bytes);
     const failed = outcome.isError === true ? `,"isError":true` : "";
     return toRpcResult(`${textBlock(outcome.plain ?? text)},"structuredContent":${text}${failed}`);
   }
-  if (outcome.kind === "rich") return toRichAnswer(tool, outcome, answering.large);
+  if (outcome.kind === "rich") return toRichAnswer(tool, outcome, source.large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);
-  if (outcome.kind === "asking") return unanswerable;
-  return toRefusedAnswer(outcome);
+  if (outcome.kind === "asking") return source.asking.ask(outcome, asking);
+  return source.asking.refuse(outcome, asking) ?? toRefusedAnswer(outcome);
 }
 
 function toReadError(refused: Refused): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
+}
+
+/** A call of a tool. A class and no literal, for the reason of the dispatcher's requests. */
+class ToolRequest implements AskingRequest {
+  readonly method = "tools/call";
+  readonly source: HandlerSource;
+  readonly tool: ToolEntry;
+  readonly params: JsonObject | undefined;
+  readonly request: McpRequest;
+
+  constructor(source: HandlerSource, tool: ToolEntry, { params, request }: Pick<AskingRequest, "params" | "request">) {
+    this.source = source;
+    this.tool = tool;
+    this.params = params;
+    this.request = request;
+  }
+
+  get target(): string {
+    return this.tool.name;
+  }
+
+  /** Runs the tool, once the answers of a retry are known. */
+  run(args: JsonObject): RpcAnswer | Promise<RpcAnswer> {
+    const { source, tool, request } = this;
+    const { call } = request;
+    // A name of its own: V8 allocates a function that is assigned to a property among old objects.
+    const stillShown = (): boolean => isShown(tool, call.caller, source);
+    call.stillShown = stillShown;
+    const toAnswer = (outcome: ToolOutcome): RpcAnswer => {
+      chargeAttempt(call);
+      const answer = toCallAnswer(this, outcome);
+      return call.meta === undefined ? answer : withMeta(answer, call.meta);
+    };
+    return andThen(source.invoker.call(tool, args, call), toAnswer);
+  }
 }
 
 function isShown(tool: ToolEntry, caller: Caller, { resolver }: HandlerSource): boolean {
@@ -155,89 +183,44 @@ function isShown(tool: ToolEntry, caller: Caller, { resolver }: HandlerSource): 
   return resolver.shownTo(caller)?.catalog.tool(tool.name) === (tool.now?.() ?? tool);
 }
 
-/** The tool that a request names, and its arguments. */
-interface NamedCall {
-  readonly name: string;
-  readonly args: JsonObject;
-}
-
-/** Returns the call that params ask for; `undefined` where they do not fit. */
-function readCall(params: JsonObject | undefined): NamedCall | undefined {
-  const name = ownParam(params, "name");
-  const args = ownParam(params, "arguments") ?? noArguments;
-  if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return undefined;
-  return { name, args };
-}
-
-/** A call of a tool. A class and no literal, for the reason of the dispatcher's requests. */
-class ToolRequest implements AskingRequest {
-  readonly method = "tools/call";
-  readonly params: JsonObject | undefined;
-  readonly request: McpRequest;
-  readonly target: string;
-  readonly args: JsonObject;
-
-  constructor(params: JsonObject | undefined, request: McpRequest, { name, args }: NamedCall) {
-    this.params = params;
-    this.request = request;
-    this.target = name;
-    this.args = args;
-  }
-}
-
-/** Runs the tool of a request whose caller was shown it, and may retry with an answer. */
-function runTool(source: HandlerSource, tool: ToolEntry, asking: ToolRequest): RpcAnswer | Promise<RpcAnswer> {
-  const { call, view } = asking.request;
-  // A name of its own: V8 allocates a function that is assigned to a property among old objects.
-  const stillShown = (): boolean => isShown(tool, call.caller, source);
-  call.stillShown = stillShown;
-  const toAnswer = (outcome: ToolOutcome): RpcAnswer => {
-    chargeAttempt(call);
-    const asked = source.asking.answer(outcome, asking);
-    const answer = asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, view });
-    return withMeta(answer, call.meta);
-  };
-  return andThen(source.invoker.call(tool, asking.args, call), toAnswer);
-}
-
 function createCallHandler(source: HandlerSource): Handler {
   return (params, request) => {
+    const name = ownParam(params, "name");
+    const given = ownParam(params, "arguments");
+    const args = given === undefined ? noArguments : given;
+    if (typeof name !== "string" || !isJsonObject(args)) return badToolParams;
     const { call, view } = request;
-    const said = readCall(params);
-    if (said === undefined) return badToolParams;
     call.reached("gate");
     const limited = limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
-    const tool = view.catalog.tool(said.name);
-    const asking = new ToolRequest(params, request, said);
-    const start = (refused: RpcError | undefined): RpcAnswer | Promise<RpcAnswer> => {
-      if (tool !== undefined && refused === undefined) return runTool(source, tool, asking);
+    const refuse = (error: RpcError): RpcError => {
       chargeAttempt(call);
-      return refused ?? unknownTool;
+      return error;
     };
-    return andThen(tool === undefined ? unknownTool : source.asking.begin(asking), start);
+    const tool = view.catalog.tool(name);
+    if (tool === undefined) return refuse(unknownTool);
+    const asking = new ToolRequest(source, tool, { params, request });
+    if (request.era === "legacy") return asking.run(args);
+    return andThen(source.asking.begin(asking), (error) => (error === undefined ? asking.run(args) : refuse(error)));
   };
 }
 
-/** What was read, and under which URI. */
+/** A request to read, and its outcome. */
 interface Read {
+  readonly asking: AskingRequest;
   readonly resolved: Readable;
-  readonly uri: string;
-  readonly rules: symbol;
   readonly outcome: ReadOutcome;
 }
 
-function toReadAnswer(
-  { resolved, uri, rules, outcome }: Read,
-  { era, call }: McpRequest,
-  { large }: HandlerSource,
-): RpcAnswer {
+function toReadAnswer({ asking, resolved, outcome }: Read, source: HandlerSource): RpcAnswer {
+  const { era, call, view } = asking.request;
+  const { target: uri } = asking;
   if (outcome.kind === "absent") return toAbsent(uri, era);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, era));
-  if (outcome.kind === "refused") return toReadError(outcome);
-  if (outcome.kind === "asking") return unanswerable;
+  if (outcome.kind === "refused") return source.asking.refuse(outcome, asking) ?? toReadError(outcome);
+  if (outcome.kind === "asking") return source.asking.ask(outcome, asking);
   const { scopes, requires } = resolved;
-  const keeping = { large, caller: call.caller, rules, scopes, requires };
+  const keeping = { large: source.large, caller: call.caller, rules: view.rules, scopes, requires };
   return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
 }
 
@@ -247,18 +230,15 @@ function createReadHandler(source: HandlerSource): Handler {
     if (typeof uri !== "string") return badReadParams;
     const { call, view } = request;
     call.reached("gate");
-    const { rules } = view;
-    const resolved = source.large.resolve(uri, { caller: call.caller, rules }) ?? view.resource(uri);
+    const resolved = source.large.resolve(uri, { caller: call.caller, rules: view.rules }) ?? view.resource(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const asking = { params, request, method: "resources/read", target: uri };
     const toAnswer = (outcome: ReadOutcome): RpcAnswer => {
-      const asked = source.asking.answer(outcome, asking);
-      return withMeta(asked ?? toReadAnswer({ resolved, uri, rules, outcome }, request, source), call.meta);
+      const answer = toReadAnswer({ asking, resolved, outcome }, source);
+      return call.meta === undefined ? answer : withMeta(answer, call.meta);
     };
-    const start = (refused: RpcError | undefined): RpcAnswer | Promise<RpcAnswer> => {
-      return refused ?? andThen(source.invoker.read(resolved, call), toAnswer);
-    };
-    return andThen(source.asking.begin(asking), start);
+    const run = (): RpcAnswer | Promise<RpcAnswer> => andThen(source.invoker.read(resolved, call), toAnswer);
+    return request.era === "legacy" ? run() : andThen(source.asking.begin(asking), (error) => error ?? run());
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
-import { modernVersions, toRpcResult, writeJson } from "./protocol.ts";
+import { modernVersions, newestLegacyVersion, toRpcResult, writeJson } from "./protocol.ts";
 import type { ListName } from "./lists.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -8,7 +8,7 @@ import type { AppRuntime } from "./servable-app.ts";
  * The legacy revisions that are served, newest first. 2025-03-26 is not: it demands batches, which no other revision has
  * (decision 0034).
  */
-export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2024-11-05", "2024-10-07"];
+export const legacyVersions: readonly string[] = [newestLegacyVersion, "2025-06-18", "2024-11-05", "2024-10-07"];
 
 interface Changing {
   readonly listChanged?: true;

@@ -66,14 +66,6 @@ interface Kept extends KeptFor {
 /** What can be read. */
 export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 
-/** The bytes of a text in UTF-8; counted only where they may be more than `limit`. */
-export function bytesOver(text: string, limit: number): number | undefined {
-  // A UTF-16 unit is at most 3 bytes.
-  if (text.length * 3 <= limit) return undefined;
-  const bytes = Buffer.byteLength(text);
-  return bytes > limit ? bytes : undefined;
-}
-
 /** Under what it is kept: what is another's is not found, as what never was. No two come to the same, an id has no slash. */
 function toKey({ owner, id }: Pick<Kept, "owner" | "id">): string {
   return `${owner}/${id}`;

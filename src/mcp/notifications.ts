@@ -4,12 +4,12 @@ import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import {
+  bytesOver,
   emptyResult,
   rpcCodes,
   toRpcError,
   toWellFormedJson,
   writeJson,
-  type Era,
   type LogLevels,
   type RpcAnswer,
 } from "./protocol.ts";
@@ -60,11 +60,8 @@ function writeData(data: unknown): string {
   } catch {
     return '"(what was logged is no JSON)"';
   }
-  // A UTF-16 unit is at most 3 bytes.
-  if (text.length * 3 <= maxDataBytes) return text;
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= maxDataBytes) return text;
-  return writeJson({ truncated: true, bytes, excerpt: clipText(text, excerptBytes) });
+  const bytes = bytesOver(text, maxDataBytes);
+  return bytes === undefined ? text : writeJson({ truncated: true, bytes, excerpt: clipText(text, excerptBytes) });
 }
 
 function renderEntry({ level, data, logger }: LogEntry): string {
@@ -73,10 +70,7 @@ function renderEntry({ level, data, logger }: LogEntry): string {
   return `{"jsonrpc":"2.0","method":"notifications/message","params":${params}}`;
 }
 
-/**
- * What one client wants to read in its log: in the legacy era from the level on that it has set for its connection, in the
- * modern era of those requests only that ask for it. While the output is full, lines are dropped as progress is.
- */
+/** The log of a client up to 2025-11-25, which sets the level of its connection. */
 export class ClientLog implements LogLevels {
   #level: LogLevel = firstLevel;
 
@@ -88,20 +82,19 @@ export class ClientLog implements LogLevels {
     return emptyResult;
   }
 
-  /**
-   * Where a request's call tells the log; `undefined` where its client wants to hear nothing.
-   *
-   * @param asked - the level that a modern request carries; of no meaning in the legacy era.
-   */
-  sinkFor(era: Era, asked: LogLevel | undefined, output: NotificationOutput): LogSink | undefined {
-    if (era === "modern" && asked === undefined) return undefined;
-    return (entry) => {
-      // The level of a connection may be set while a call runs.
-      const least = era === "modern" ? asked : this.#level;
-      if (least === undefined || !isAtLeast(entry.level, least) || output.isFull()) return;
-      output.send(renderEntry(entry));
-    };
+  /** Creates a sink that sends the entries of this level and above. The level may change while a call runs. */
+  sinkTo(output: NotificationOutput): LogSink {
+    return (entry) => sendEntry(entry, this.#level, output);
   }
+}
+
+/** Creates a sink that sends the entries of a level and above, as requests from 2026-07-28 name one. */
+export function toLogSink(least: LogLevel, output: NotificationOutput): LogSink {
+  return (entry) => sendEntry(entry, least, output);
+}
+
+function sendEntry(entry: LogEntry, least: LogLevel, output: NotificationOutput): void {
+  if (isAtLeast(entry.level, least) && !output.isFull()) output.send(renderEntry(entry));
 }
 
 /** How much each level matters. */

@@ -5,10 +5,11 @@ import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
-import type { InputRequired } from "./asking/input-required.ts";
+import type { AskingRequest, InputRequired } from "./asking/input-required.ts";
 import type { Handler } from "./handlers.ts";
-import { bytesOver, type LargeValues } from "./large-values.ts";
+import type { LargeValues } from "./large-values.ts";
 import {
+  bytesOver,
   ownParam,
   rpcCodes,
   toDeniedError,
@@ -62,11 +63,17 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
   return toRefusedAnswer(createRefused("RESULT_TOO_LARGE", message, { details, correlationId }));
 }
 
-function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, deps: PromptDeps): RpcAnswer {
+/** A request for a prompt, and its outcome. */
+interface Prompted {
+  readonly asking: AskingRequest;
+  readonly prompt: PromptEntry;
+  readonly outcome: PromptOutcome;
+}
+
+function toAnswer({ asking, prompt, outcome }: Prompted, deps: PromptDeps): RpcAnswer {
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownPrompt);
-  if (outcome.kind === "refused") return toRefusedAnswer(outcome);
-  // Of the modern era only, where its client was asked before.
-  if (outcome.kind === "asking") return toRpcError(rpcCodes.internal, "Internal error");
+  if (outcome.kind === "refused") return deps.asking.refuse(outcome, asking) ?? toRefusedAnswer(outcome);
+  if (outcome.kind === "asking") return deps.asking.ask(outcome, asking);
   const messages = toWellFormedJson(outcome.text);
   const bytes = bytesOver(messages, deps.large.maxResultBytes);
   if (bytes !== undefined) return toTooLarge(prompt, bytes, deps);
@@ -77,7 +84,6 @@ function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, deps: PromptDeps)
 
 /** Creates the handler of `prompts/get`. */
 export function createPromptHandler(deps: PromptDeps): Handler {
-  const { invoker, asking } = deps;
   return async (params, request) => {
     const name = ownParam(params, "name");
     const given = ownParam(params, "arguments");
@@ -87,11 +93,11 @@ export function createPromptHandler(deps: PromptDeps): Handler {
     call.reached("gate");
     const prompt = view.catalog.prompt(name);
     if (prompt === undefined) return unknownPrompt;
-    const asked = { params, request, method: "prompts/get", target: name };
-    const begun = asking.begin(asked);
-    const refused = begun instanceof Promise ? await begun : begun;
+    const asking = { params, request, method: "prompts/get", target: name };
+    const refused = request.era === "legacy" ? undefined : await deps.asking.begin(asking);
     if (refused !== undefined) return refused;
-    const outcome = await invoker.prompt(prompt, args, call);
-    return withMeta(asking.answer(outcome, asked) ?? toAnswer(prompt, outcome, deps), call.meta);
+    const outcome = await deps.invoker.prompt(prompt, args, call);
+    const answer = toAnswer({ asking, prompt, outcome }, deps);
+    return call.meta === undefined ? answer : withMeta(answer, call.meta);
   };
 }

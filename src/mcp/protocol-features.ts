@@ -11,9 +11,6 @@ const features = [
   ["icons", "2025-11-25"],
 ].map(([name = "", first = ""]) => ({ name, first, quoted: `"${name}"` }));
 
-/** The first protocol version that knows all of them. */
-const newestFirst = "2025-11-25";
-
 type Change = (part: JsonObject) => JsonObject;
 
 /** Changes the object, or each object of the list, that is a member of another one. */
@@ -47,13 +44,9 @@ function withoutFeatures(result: JsonObject, lacking: ReadonlySet<string>): Json
   return changed(known, "messages", (message) => changed(message, "content", toBlock));
 }
 
-/**
- * Removes from a result what the client's protocol version does not know: members are left out, and content blocks become text.
- *
- * @param version - `undefined` for clients without a handshake, who know everything.
- */
-export function downgrade(answer: RpcAnswer, version: string | undefined): RpcAnswer {
-  if (version === undefined || version >= newestFirst || answer.kind === "error") return answer;
+/** Removes from a result what a protocol version does not know: members are left out, and content blocks become text. */
+export function downgrade(answer: RpcAnswer, version: string): RpcAnswer {
+  if (answer.kind === "error") return answer;
   if (!features.some(({ first, quoted }) => version < first && answer.body.includes(quoted))) return answer;
   const lacking = features.filter(({ first }) => version < first).map(({ name }) => name);
   // A handler wrote it as the members of a JSON object.

@@ -6,6 +6,9 @@ import type { ServerInfo } from "./servable-app.ts";
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
 
+/** The newest protocol version with a handshake. Clients of older versions do not know all members of results. */
+export const newestLegacyVersion = "2025-11-25";
+
 /** The modern revisions that are served. */
 export const modernVersions: readonly string[] = ["2026-07-28"];
 
@@ -103,17 +106,19 @@ export function toRpcResult(
 export type RequestId = string | number;
 
 const MAX_BYTES = 1024;
-const utf8 = new TextEncoder();
 
 /** Tells whether a value is an id that can be echoed: a safe integer, since `JSON.parse` rounds others, or at most 1 KiB of text. */
 export function isRequestId(value: unknown): value is RequestId {
   if (typeof value === "number") return Number.isSafeInteger(value);
-  return typeof value === "string" && value.length <= MAX_BYTES && utf8Length(value) <= MAX_BYTES;
+  return typeof value === "string" && value.length <= MAX_BYTES && bytesOver(value, MAX_BYTES) === undefined;
 }
 
-/** Returns the bytes of a text; of a short one an upper bound, three bytes a UTF-16 unit. */
-function utf8Length(text: string): number {
-  return text.length * 3 <= MAX_BYTES ? text.length * 3 : utf8.encode(text).length;
+/** Returns the bytes of a text in UTF-8 if they are more than `limit`. */
+export function bytesOver(text: string, limit: number): number | undefined {
+  // A UTF-16 unit is at most 3 bytes.
+  if (text.length * 3 <= limit) return undefined;
+  const bytes = Buffer.byteLength(text);
+  return bytes > limit ? bytes : undefined;
 }
 
 /** Returns an own property of params; inherited ones are not arguments. */

@@ -2,8 +2,8 @@ import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { renderIssues } from "../schema/render-issues.ts";
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
-import { bytesOver, type Excerpt, type KeptFor, type LargeValues } from "./large-values.ts";
-import { toRpcResult, toWellFormedJson, writeJson, type RpcAnswer } from "./protocol.ts";
+import type { Excerpt, KeptFor, LargeValues } from "./large-values.ts";
+import { bytesOver, toRpcResult, toWellFormedJson, writeJson, type RpcAnswer } from "./protocol.ts";
 import { authorise } from "../call/authorise.ts";
 import type { Caller } from "../surface/caller.ts";
 import { pullOrigin } from "../catalog/pull-tool-names.ts";
@@ -15,18 +15,14 @@ import type { ResolvedView } from "./resolved-view.ts";
 export const errorMetaKey = "surface-mcp/error";
 
 const maxTextBytes = 2048;
-const encoder = new TextEncoder();
 
 /** What a model reads of a refusal: the code, a sentence, and what is wrong, at most 2 KiB of UTF-8. */
 export function refusalText(refused: Refused): string {
   const issues = refused.issues.length === 0 ? "" : `\n${renderIssues(refused.issues)}`;
   const text = `${refused.code}: ${refused.message}${issues}`;
-  // A UTF-16 unit is at most 3 bytes.
-  if (text.length * 3 <= maxTextBytes) return text;
-  const bytes = encoder.encode(text);
-  if (bytes.length <= maxTextBytes) return text;
+  if (bytesOver(text, maxTextBytes) === undefined) return text;
   // A decoder that expects more leaves out the character that the cut went through; "…" takes 3 bytes.
-  return `${new TextDecoder().decode(bytes.subarray(0, maxTextBytes - 3), { stream: true })}…`;
+  return `${new TextDecoder().decode(Buffer.from(text).subarray(0, maxTextBytes - 3), { stream: true })}…`;
 }
 
 /** Returns the refusal for programs. Members without a value are not written. */
@@ -160,9 +156,9 @@ function isOurs(key: string): boolean {
   return key === errorMetaKey || key === truncatedMetaKey || key.startsWith("io.modelcontextprotocol/");
 }
 
-/** An answer with what its call has to say beside it, for programs. An error has no place for that. */
-export function withMeta(answer: RpcAnswer, said: JsonObject | undefined): RpcAnswer {
-  if (said === undefined || answer.kind === "error") return answer;
+/** Returns an answer with the `_meta` of its call. An error has no place for it. */
+export function withMeta(answer: RpcAnswer, said: JsonObject): RpcAnswer {
+  if (answer.kind === "error") return answer;
   const members = writeJson(Object.fromEntries(Object.entries(said).filter(([key]) => !isOurs(key)))).slice(1, -1);
   return { ...answer, meta: [answer.meta, members].filter((part) => part !== "").join(",") };
 }

@@ -216,10 +216,10 @@ export class V1Connection {
     const { runtime, port, logsItself } = this.#deps;
     if (!runtime.logs) return undefined;
     const { isFull } = this.#output;
-    if (!logsItself) return this.#log.sinkFor("legacy", undefined, { send, isFull });
+    if (!logsItself) return this.#log.sinkTo({ send, isFull });
     // The server compares the level itself.
     const log = (json: string): void => this.#output.send(json, (notice) => port.log(notice, extra.sessionId));
-    return this.#log.sinkFor("legacy", undefined, { send: log, isFull });
+    return this.#log.sinkTo({ send: log, isFull });
   }
 
   #serve(request: ClientRequest, signal: AbortSignal): void {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { content, imageBlock, kContent, linkBlock, resourceBlock, textBlock } from "../../src/catalog/content.ts";
-import { ClientLog } from "../../src/mcp/notifications.ts";
+import { toLogSink } from "../../src/mcp/notifications.ts";
 import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
@@ -22,7 +22,7 @@ async function answerOf(make: (log: (data: unknown) => void) => unknown) {
     .tools({ make: { input: z.object({}), handler: (_args, { log }) => make((data) => log("error", data)) } })
     .open();
   const lines: string[] = [];
-  const log = new ClientLog().sinkFor("modern", "debug", {
+  const log = toLogSink("debug", {
     send: (line) => void lines.push(JSON.stringify(JSON.parse(line).params)),
     isFull: () => false,
   });

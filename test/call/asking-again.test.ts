@@ -100,7 +100,7 @@ describe("listening for other roots", () => {
         },
       },
     });
-    await tools.call("t", {}, { asking: asks.portFor() });
+    await tools.call("t", {}, { asking: asks.port });
     asks.notified("notifications/roots/list_changed");
     expect(told).toBe(0);
   });
@@ -148,7 +148,7 @@ describe("listening for other roots", () => {
         },
       },
     });
-    await tools.call("outer", {}, { asking: asks.portFor() });
+    await tools.call("outer", {}, { asking: asks.port });
     asks.notified("notifications/roots/list_changed");
     expect(told).toBe(1);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { bytesOver, LargeValues, type Excerpt } from "../../src/mcp/large-values.ts";
+import { LargeValues, type Excerpt } from "../../src/mcp/large-values.ts";
+import { bytesOver } from "../../src/mcp/protocol.ts";
 import { isJsonObject, type JsonObject } from "../../src/schema/json.ts";
 import { Budget } from "../../src/spine/budget.ts";
 import { ManualClock } from "../links/manual-clock.ts";

@@ -124,13 +124,13 @@ export class PostedRequest implements ClientRequest {
   }
 
   #toSinks(token: string | number | undefined): Pick<CallSetting, "sink" | "log"> {
-    const { streams, log } = this.#session;
-    if (!this.#isReporting && !streams.http.runtime.logs) return {};
-    // Messages of a request that is answered in one piece go where messages of no request go.
-    const output = this.#isReporting ? this.#output() : { send: streams.tell, isFull: streams.isFull };
+    const { streams, log, noticeLog } = this.#session;
+    // The log of a request that is answered in one piece goes where messages of no request go.
+    if (!this.#isReporting || token === undefined) return { log: noticeLog };
+    const output = this.#output();
     return {
-      sink: this.#isReporting && token !== undefined ? toProgressSink(token, output) : undefined,
-      log: streams.http.runtime.logs ? log.sinkFor("legacy", undefined, output) : undefined,
+      sink: toProgressSink(token, output),
+      log: streams.http.runtime.logs ? log.sinkTo(output) : undefined,
     };
   }
 

@@ -40,10 +40,6 @@ const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed f
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
 const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must accept text/event-stream");
 
-function never(): boolean {
-  return false;
-}
-
 /**
  * The streams of one session: a stream for each request that is answered with one, and the *notices*, a stream of what belongs to no
  * request. Call {@link close} when done.
@@ -80,9 +76,6 @@ export class SessionStreams implements StreamOwner {
   get isRead(): boolean {
     return this.#read.size > 0;
   }
-
-  /** Messages that cannot be sent now are kept, as many as there is room for. */
-  readonly isFull: () => boolean = never;
 
   /** Sends a message that belongs to no request. Calls `onDropped` if it is dropped before it was sent. */
   readonly tell = (json: string, onDropped?: () => void): void => {

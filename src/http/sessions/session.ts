@@ -1,3 +1,4 @@
+import type { LogSink } from "../../call/call-context.ts";
 import type { AskKind } from "../../catalog/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog } from "../../mcp/notifications.ts";
@@ -16,6 +17,9 @@ import { PostedRequest } from "./posted-request.ts";
 import { SessionStreams } from "./session-streams.ts";
 
 const nothing: readonly string[] = Object.freeze([]);
+
+/** Messages that cannot be sent now are kept, as many as there is room for. */
+const never = (): boolean => false;
 
 /** The actions that a caller may take on things. No name contains the control character between the parts. */
 function* grantsOf({ resources = {} }: Caller): Iterable<string> {
@@ -89,6 +93,8 @@ const firstPrimed = "2025-11-25";
 export class Session {
   readonly streams: SessionStreams;
   readonly log: ClientLog = new ClientLog();
+  /** Created with the first request. */
+  #noticeLog: LogSink | undefined;
   readonly #deps: SessionDeps;
   /** Its handlers may run on after the session was closed. */
   readonly dispatcher: Dispatcher<PostedRequest>;
@@ -163,6 +169,12 @@ export class Session {
     this.#asks = new PushedAsks({ kinds: () => kinds, send: this.streams.tell, report: http.runtime.report });
     if (this.#isDraining) this.#asks.close();
     return this.#asks;
+  }
+
+  /** Sends to the client's log on the stream of what belongs to no request; `undefined` if no handler can log. */
+  get noticeLog(): LogSink | undefined {
+    const { http, tell } = this.streams;
+    return http.runtime.logs ? (this.#noticeLog ??= this.log.sinkTo({ send: tell, isFull: never })) : undefined;
   }
 
   /** Number of messages that were thrown away unsent. */

@@ -1,7 +1,6 @@
 import type { AskPort } from "../../call/ask-port.ts";
-import type { PromptOutcome, ReadOutcome } from "../../call/outcome.ts";
 import type { AskKind, Asking } from "../../catalog/asking.ts";
-import type { ToolOutcome } from "../../catalog/outcome.ts";
+import type { Refused } from "../../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { capabilitiesOf } from "../envelope.ts";
@@ -18,8 +17,6 @@ import {
 import { clientKinds, toAskRequest } from "./ask-protocol.ts";
 import type { AskStates, AskSubject, OpenedState } from "./ask-states.ts";
 
-type Outcome = ToolOutcome | PromptOutcome | ReadOutcome;
-
 /** A request whose handler may ask its client. */
 export interface AskingRequest extends Pick<AskSubject, "method" | "target"> {
   readonly params: JsonObject | undefined;
@@ -33,6 +30,8 @@ const unusableState = toRpcError(
 );
 
 const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputResponses" must be an object');
+
+const unanswerable = toRpcError(rpcCodes.internal, "Internal error");
 
 /** Asks the client of one request by its answer. */
 class AnsweringPort implements AskPort {
@@ -85,10 +84,12 @@ export class InputRequired {
     this.#report = report;
   }
 
-  /** Gives a call its port before anything runs. Returns an error for a retry without a usable state, which it marks as used. */
+  /**
+   * Gives a call from 2026-07-28 its port before anything runs. Returns an error for a retry without a usable state, which it marks
+   * as used.
+   */
   begin(asking: AskingRequest): RpcError | undefined | Promise<RpcError | undefined> {
     const { params, request } = asking;
-    if (request.era !== "modern") return undefined;
     const responses = ownParam(params, "inputResponses");
     if (responses !== undefined && !isJsonObject(responses)) return badResponses;
     const sealed = ownParam(params, "requestState");
@@ -102,16 +103,15 @@ export class InputRequired {
     return this.#claim(opened);
   }
 
-  /** Returns the answer to a request that asks, or whose client cannot be asked; `undefined` for any other outcome. */
-  answer(outcome: Outcome, asking: AskingRequest): RpcAnswer | undefined {
-    if (asking.request.era !== "modern") return undefined;
-    if (outcome.kind === "asking") return this.#ask(outcome, asking);
-    if (outcome.kind !== "refused" || outcome.requiredCapabilities === undefined) return undefined;
-    const { message, requiredCapabilities } = outcome;
+  /** Returns the answer to a request whose client cannot be asked; `undefined` for any other refusal. */
+  refuse({ message, requiredCapabilities }: Refused, { request }: AskingRequest): RpcError | undefined {
+    if (request.era !== "modern" || requiredCapabilities === undefined) return undefined;
     return toRpcError(rpcCodes.missingCapability, message, { requiredCapabilities });
   }
 
-  #ask(outcome: Asking, asking: AskingRequest): RpcAnswer {
+  /** Returns the answer that asks the client. Earlier clients are asked while the call runs. */
+  ask(outcome: Asking, asking: AskingRequest): RpcAnswer {
+    if (asking.request.era !== "modern") return unanswerable;
     const asked = Object.entries(outcome.open).map(([key, ask]) => [key, toAskRequest(ask)] as const);
     const state = this.#states.seal(outcome, toSubject(asking, paramsAsCame(asking)));
     const body = `"inputRequests":${writeJson(Object.fromEntries(asked))},"requestState":${JSON.stringify(state)}`;

@@ -123,13 +123,14 @@ export class PushedAsks {
   readonly #open = new Map<string, Question>();
   #roots: SharedRoots | undefined;
   readonly #rootsListeners = new Listeners();
-  readonly #port: AskPort;
+  /** Asks for calls whose questions go where messages of no request go. */
+  readonly port: AskPort;
   #isHeld = false;
   #isClosed = false;
 
   constructor(deps: PushedAsksDeps) {
     this.#deps = deps;
-    this.#port = new PushedPort(this, deps.send);
+    this.port = new PushedPort(this, deps.send);
   }
 
   get size(): number {
@@ -141,13 +142,13 @@ export class PushedAsks {
   }
 
   /**
-   * Returns the port of one call.
+   * Creates the port of one call.
    *
-   * @param send - sends its questions. @default `send` of the dependencies
+   * @param send - sends its questions.
    * @param caller - whose rights an answer needs. @default none
    */
-  portFor(send?: SendAsk, caller?: Caller): AskPort {
-    return send === undefined ? this.#port : new PushedPort(this, send, caller);
+  portFor(send: SendAsk, caller?: Caller): AskPort {
+    return new PushedPort(this, send, caller);
   }
 
   /** Holds questions back while the client does not read; then sends those that are still waited for. */

@@ -29,7 +29,7 @@ class Harness {
 
   /** What a question comes to; never rejects. */
   push(ask: ClientAsk, signal: AbortSignal = this.controller.signal): Promise<unknown> {
-    const { push } = this.asks.portFor();
+    const { push } = this.asks.port;
     if (push === undefined) throw new Error("there is no way to push");
     return push(ask, signal).catch((cause: unknown) => cause);
   }
@@ -223,7 +223,7 @@ describe("PushedAsks, roots", () => {
   it("asks again and tells who listens when they have changed (D12)", async () => {
     const harness = new Harness();
     let told = 0;
-    const stop = harness.asks.portFor().onRoots?.(() => (told += 1));
+    const stop = harness.asks.port.onRoots?.(() => (told += 1));
     const first = harness.push(roots);
     harness.answer(0, { result: here });
     await first;
@@ -302,7 +302,7 @@ describe("PushedAsks, roots", () => {
   it("reports what a listener throws and tells the others when roots change", () => {
     const harness = new Harness();
     let told = 0;
-    const { onRoots } = harness.asks.portFor();
+    const { onRoots } = harness.asks.port;
     onRoots?.(() => {
       throw new Error("mine");
     });
@@ -327,19 +327,19 @@ describe("PushedAsks, what a client can be asked", () => {
   ])("is read from its capabilities when they are %j", (capabilities, kinds) => {
     const harness = new Harness();
     harness.capabilities = capabilities;
-    expect([...harness.asks.portFor().kinds]).toEqual(kinds);
+    expect([...harness.asks.port.kinds]).toEqual(kinds);
   });
 
   it("reads no inherited capability when it looks for one", () => {
     const harness = new Harness();
     const inherited: unknown = Object.create(capable);
     harness.capabilities = isJsonObject(inherited) ? inherited : undefined;
-    expect([...harness.asks.portFor().kinds]).toEqual([]);
+    expect([...harness.asks.port.kinds]).toEqual([]);
   });
 
   it("is read again when there was another handshake", () => {
     const harness = new Harness();
-    const port = harness.asks.portFor();
+    const port = harness.asks.port;
     expect(port.kinds.size).toBe(3);
     harness.capabilities = { roots: {} };
     expect([...port.kinds]).toEqual(["roots"]);

@@ -1,7 +1,7 @@
 import { LOG_LEVEL_META_KEY, ProtocolError, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { CallContext, type LogSink } from "../../../src/call/call-context.ts";
 import { toCapabilities } from "../../../src/mcp/handshake.ts";
-import { ClientLog, isLogLevel, toProgressParams } from "../../../src/mcp/notifications.ts";
+import { ClientLog, isLogLevel, toLogSink, toProgressParams } from "../../../src/mcp/notifications.ts";
 import type { Era, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
@@ -58,7 +58,8 @@ function openCall({ runtime, era, caller }: SdkServerDeps, log: ClientLog, { mcp
     send: (json: string) => tell(JSON.parse(json) as Parameters<typeof notify>[0]),
     isFull: () => false,
   };
-  const sink: LogSink | undefined = log.sinkFor(era, isLogLevel(asked) ? asked : undefined, output);
+  const modernSink = isLogLevel(asked) ? toLogSink(asked, output) : undefined;
+  const sink: LogSink | undefined = era === "legacy" ? log.sinkTo(output) : modernSink;
   const call = new CallContext({
     sink:
       progressToken === undefined

@@ -170,7 +170,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   scope.add(warnAuthor(live, views.views, mounted));
   const invoker = createInvoker({
     report,
-    onChange: watches.distrust.bind(watches),
+    changes: watches.changes,
     tree: calls,
     find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
     confirm,

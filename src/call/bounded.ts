@@ -2,7 +2,6 @@ import type { Refused } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { isSuspended } from "./questions.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
 
 /** A piece of work that may take so long, and is answered for like this. */
@@ -23,7 +22,7 @@ export async function runBounded<TOutcome>(
     call.assertRunning();
     return await call.outcome(run());
   } catch (cause) {
-    return isSuspended(call) ? inputRequired : toRefused(cause, { ...at, deadline: call.passedDeadline });
+    return call.isSuspended ? inputRequired : toRefused(cause, { ...at, deadline: call.passedDeadline });
   } finally {
     call.unwatch?.();
     call.finish();

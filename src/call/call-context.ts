@@ -43,7 +43,7 @@ export interface CallSetting {
   readonly log?: LogSink | undefined;
   /** Default: somebody of whom nothing is known. */
   readonly caller?: Caller | undefined;
-  /** How often the caller may call tools. Left out: as often as they like. */
+  /** Limits how often the caller may call tools, unless the caller is anonymous. @default no limit */
   readonly limiter?: CallLimiter | undefined;
   /** Told of each stage that the call comes to. */
   readonly reached?: ((stage: CallStage) => void) | undefined;
@@ -63,7 +63,7 @@ export class CallContext implements EntryCall {
   readonly caller: Caller;
   /** Counts the stages that the call comes to. */
   readonly reached: (stage: CallStage) => void;
-  /** Counts the calls of tools. */
+  /** Counts the calls of tools by a known caller. Anonymous callers share one identity, so their calls are not counted. */
   readonly limiter: CallLimiter | undefined;
   readonly partOf: PartOf | undefined;
   /** How its client is asked. May be said later, before anything runs. */
@@ -120,7 +120,7 @@ export class CallContext implements EntryCall {
     this.log = log && ((entry) => void (this.isOver || log(entry)));
     this.caller = caller;
     this.reached = reached;
-    this.limiter = limiter;
+    this.limiter = caller.isAnonymous ? undefined : limiter;
     this.partOf = partOf;
     this.asking = asking;
     this.depth = partOf === undefined ? 0 : partOf.call.depth + 1;
@@ -238,6 +238,11 @@ export class CallContext implements EntryCall {
   /** What it was ended with before it had finished. */
   get endedWith(): SurfaceError | undefined {
     return this.#ended;
+  }
+
+  /** Whether a question ended the call or the call that it is within. */
+  get isSuspended(): boolean {
+    return this.#ended?.code === "INPUT_REQUIRED";
   }
 
   /** Its deadline, in milliseconds since 1970, where that is what ended it. */

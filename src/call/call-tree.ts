@@ -56,9 +56,7 @@ export class TrackedCall {
   place: Place<TrackedCall> | undefined;
   readonly #tree: CallTree;
   readonly #operationId: string;
-  readonly #identity: string;
-  readonly #callerKey: string;
-  readonly #surface: string;
+  readonly #caller: Caller;
   /** Milliseconds since 1970. */
   readonly requestedAt: number = Date.now();
   #state: CallState = "requested";
@@ -71,9 +69,7 @@ export class TrackedCall {
     this.number = number;
     this.above = above;
     this.#operationId = entry.id;
-    this.#identity = caller.id;
-    this.#callerKey = callerKey(caller);
-    this.#surface = caller.view?.surface ?? defaultView;
+    this.#caller = caller;
   }
 
   get requestId(): string {
@@ -118,7 +114,7 @@ export class TrackedCall {
     return Object.freeze({
       ...this.#head(),
       state: this.#state,
-      surface: this.#surface,
+      surface: this.#caller.view?.surface ?? defaultView,
       requestedAt: this.requestedAt,
       ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
@@ -140,8 +136,8 @@ export class TrackedCall {
     const head = {
       requestId: this.requestId,
       operationId: this.#operationId,
-      identity: this.#identity,
-      callerKey: this.#callerKey,
+      identity: this.#caller.id,
+      callerKey: callerKey(this.#caller),
     };
     return this.above === undefined ? head : { ...head, parentRequestId: this.above.requestId };
   }
@@ -154,7 +150,8 @@ export class TrackedCall {
 export class CallTree implements Calls {
   readonly prefix: string = randomUUID().slice(0, 8);
   readonly #report: FaultReporter;
-  readonly #listeners = new Listeners<CallEvent>();
+  /** Created with the first listener: most apps have none, and every call looks here. */
+  #listeners: Listeners<CallEvent> | undefined;
   readonly #running = new Places<TrackedCall>();
   /** Those that ended, in a ring: no list that grows and shrinks with each call. */
   readonly #ended: (TrackedCall | undefined)[] = Array.from({ length: maxEnded });
@@ -168,7 +165,7 @@ export class CallTree implements Calls {
   }
 
   get isHeard(): boolean {
-    return this.#listeners.size > 0;
+    return this.#listeners !== undefined && this.#listeners.size > 0;
   }
 
   open(asked: AskedCall): TrackedCall {
@@ -190,12 +187,13 @@ export class CallTree implements Calls {
   }
 
   subscribe(listener: Listener): () => void {
+    this.#listeners ??= new Listeners();
     return this.#listeners.add(listener);
   }
 
   tell(event: CallEvent): void {
     Object.freeze(event);
-    this.#listeners.tell(event, (cause) => void internalError(cause, "a listener for calls", this.#report));
+    this.#listeners?.tell(event, (cause) => void internalError(cause, "a listener for calls", this.#report));
   }
 
   ended(root: TrackedCall): void {

@@ -4,6 +4,7 @@ import type { PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.t
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
+import type { ChangeCount } from "../catalog/watched-resource.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
@@ -50,8 +51,8 @@ export interface Invoker {
 /** Options of {@link createInvoker}. */
 export interface InvokerOptions {
   readonly report: FaultReporter;
-  /** Told whenever a call that may have changed something has ended, before its caller is. */
-  readonly onChange?: () => void;
+  /** Incremented when a call that may have changed something has ended, before its caller gets the answer. */
+  readonly changes?: ChangeCount;
   /** Where calls are recorded. Default: one of its own, that nobody looks at. */
   readonly tree?: CallTree | undefined;
   /** Finds what tools may call by its id: in all of the app, also what only tools may call. Default: nothing. */
@@ -77,7 +78,7 @@ class EntryInvoker implements Invoker {
   constructor(options: InvokerOptions) {
     this.#report = options.report;
     this.#completions = new Completions(this.#deadlines, options.report);
-    const { report, confirm, onChange, find = () => undefined, tree = new CallTree(options) } = options;
+    const { report, confirm, changes, find = () => undefined, tree = new CallTree(options) } = options;
     const deadlines = this.#deadlines;
     const asker = new ClientAsker({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
     const nesting = new Nesting({
@@ -89,7 +90,7 @@ class EntryInvoker implements Invoker {
     const preparer = new CallPreparer({ asker, confirm, report, deadlines });
     this.#asker = asker;
     this.#nesting = nesting;
-    this.#tools = new ToolCalls({ report, onChange, tree, deadlines, asker, preparer, nesting });
+    this.#tools = new ToolCalls({ report, changes, tree, deadlines, asker, preparer, nesting });
   }
 
   call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {
@@ -102,7 +103,7 @@ class EntryInvoker implements Invoker {
     if (denied !== undefined) return denied;
     const at = { where: `resource "${resolved.id}"`, report: this.#report };
     const end = (outcome: ReadOutcome): ReadOutcome => {
-      watchGoingOn(call, at);
+      if (call.isSuspended) watchGoingOn(call, at);
       call.unwatch?.();
       call.finish();
       return outcome;

@@ -7,7 +7,6 @@ import { isThenable } from "../surface/is-thenable.ts";
 import { withTimeout } from "../surface/system-clock.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict } from "./rate-limiter.ts";
-import { isSuspended } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
 const limitTimeoutMs = 1000;
@@ -38,7 +37,7 @@ function toFault(cause: unknown, origin: string, report: FaultReporter): Refused
 /** Refuses the request of a caller with too many requests that ran nothing. Returns `undefined` if the request goes on. */
 export function limitAttempt({ limiter, caller }: CallContext): Refused | undefined {
   const { attempts } = limiter ?? {};
-  return attempts === undefined || caller.isAnonymous ? undefined : toAnswer(attempts.check(callerKey(caller)));
+  return attempts === undefined ? undefined : toAnswer(attempts.check(callerKey(caller)));
 }
 
 /**
@@ -48,21 +47,21 @@ export function limitAttempt({ limiter, caller }: CallContext): Refused | undefi
 export function chargeAttempt(call: CallContext): void {
   const { limiter, caller, hasRun } = call;
   const { attempts } = limiter ?? {};
-  if (attempts === undefined || caller.isAnonymous || hasRun || isSuspended(call)) return;
+  if (attempts === undefined || hasRun || call.isSuspended) return;
   attempts.charge(callerKey(caller));
 }
 
 /**
  * Counts a call under its caller. Returns `undefined` if the call may run, else its refusal. A limiter that fails, or does not
- * answer within a second, refuses. Calls of anonymous callers, and of tools that stand for others, are not counted. Authorise the
- * call first. Never throws or rejects.
+ * answer within a second, refuses. Calls of tools that stand for others are not counted. Authorise the call first. Never throws or
+ * rejects.
  */
 export function limitCall(
   { origin, hints, isUncounted }: Pick<ToolEntry, "origin" | "hints" | "isUncounted">,
   { limiter, caller }: Pick<CallContext, "limiter" | "caller">,
   report: FaultReporter,
 ): Refused | undefined | Promise<Refused | undefined> {
-  if (limiter === undefined || caller.isAnonymous || isUncounted === true) return undefined;
+  if (limiter === undefined || isUncounted === true) return undefined;
   try {
     const asked = limiter.limit(callerKey(caller), hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);

@@ -10,7 +10,7 @@ import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";
-import { isSuspended, questionsOf } from "./questions.ts";
+import { questionsOf } from "./questions.ts";
 import { CallContext, type ProgressSink } from "./call-context.ts";
 import { toRefused } from "./to-refused.ts";
 
@@ -166,7 +166,7 @@ export class Nesting {
   }
 
   #tooLate(above: CallContext, by: ToolEntry): Refused {
-    if (isSuspended(above)) return inputRequired;
+    if (above.isSuspended) return inputRequired;
     const cause =
       above.endedWith ?? new SurfaceError("ABORTED", "Calling: the call that this would be part of is over");
     return toRefused(cause, { where: by.origin, report: this.#deps.report, deadline: above.passedDeadline });

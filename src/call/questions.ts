@@ -128,28 +128,23 @@ export function questionsOf({ root }: CallContext): Questions | undefined {
 }
 
 /**
- * Returns a promise if a call has to wait before its handler starts: what it changes would be changed again in the next round, or
- * would refuse a confirmation that is about to be asked. After the promise, the call may have been aborted.
+ * Returns a promise if a nested call has to wait before its handler starts: it would repeat its changes in the next round, or
+ * refuse a confirmation that is about to be asked. After the promise, the call may have been aborted.
  */
-export function endingBefore(call: CallContext): Promise<void> | undefined {
-  call.posed?.();
-  return call.partOf !== undefined && call.mayChange ? call.root.questions?.ending : undefined;
-}
-
-/** Returns whether a question ended a call or the call that it is within. */
-export function isSuspended({ endedWith }: CallContext): boolean {
-  return endedWith?.code === "INPUT_REQUIRED";
+export function endingBefore(part: CallContext): Promise<void> | undefined {
+  part.posed?.();
+  return part.mayChange ? part.root.questions?.ending : undefined;
 }
 
 /** Returns the outcome of a call that a question ended. Only that of a host's call reaches a client. */
 export function suspendedOutcome(call: CallContext): Asking | Refused | undefined {
-  if (!isSuspended(call)) return undefined;
+  if (!call.isSuspended) return undefined;
   return (call.partOf === undefined ? call.questions?.outcome : undefined) ?? inputRequired;
 }
 
 /** Reports a handler that went on after its question ended the call: it decided without an answer, and runs again. */
 export function watchGoingOn(call: CallContext, { where, report }: Pick<RefusedAt, "where" | "report">): void {
-  if (!isSuspended(call) || call.trail?.isBlocked !== true) return;
+  if (!call.isSuspended || call.trail?.isBlocked !== true) return;
   const tell = (): void => {
     const cause = new SurfaceError(
       "INPUT_REQUIRED",

@@ -1,6 +1,7 @@
 import type { Asking } from "../catalog/asking.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
+import type { ChangeCount } from "../catalog/watched-resource.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -12,7 +13,7 @@ import type { CallPreparer, Prepared } from "./call-preparer.ts";
 import type { CallTree } from "./call-tree.ts";
 import type { Checked } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { endingBefore, isSuspended, suspendedOutcome, watchGoingOn } from "./questions.ts";
+import { endingBefore, suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
 
@@ -52,7 +53,7 @@ type Step = (run: ToolRun, value: unknown) => unknown;
 /** Dependencies of {@link ToolCalls}. */
 export interface ToolCallsDeps {
   readonly report: FaultReporter;
-  readonly onChange: (() => void) | undefined;
+  readonly changes: ChangeCount | undefined;
   readonly tree: CallTree;
   readonly deadlines: Deadlines;
   readonly asker: ClientAsker;
@@ -135,7 +136,7 @@ export class ToolCalls {
     }
     run.stage = "running";
     run.ran = prepared.entry;
-    const ending = endingBefore(call);
+    const ending = call.partOf === undefined ? undefined : endingBefore(call);
     return ending === undefined
       ? this.#run(prepared, call)
       : call.outcome(ending).then(() => this.#start(run, prepared));
@@ -157,9 +158,10 @@ export class ToolCalls {
   #end({ entry, call }: ToolRun, outcome: ToolOutcome): ToolOutcome {
     call.unwatch?.();
     const { hints, origin, isUncounted } = entry;
-    if (!hints.readOnlyHint) this.#deps.onChange?.();
+    const { changes } = this.#deps;
+    if (changes !== undefined && !hints.readOnlyHint) changes.count += 1;
     // What stands for others waits for them, and says what became of them.
-    if (isUncounted !== true && isSuspended(call)) watchGoingOn(call, { where: origin, report: this.#deps.report });
+    if (isUncounted !== true && call.isSuspended) watchGoingOn(call, { where: origin, report: this.#deps.report });
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }

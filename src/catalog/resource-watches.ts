@@ -11,7 +11,7 @@ import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWat
 import { visibleKey } from "../surface/caller-key.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { maxWatched, WatchRoom } from "./watch-room.ts";
-import { WatchedResource } from "./watched-resource.ts";
+import { WatchedResource, type ChangeCount } from "./watched-resource.ts";
 
 /** Milliseconds until the read of a watcher who joins others is aborted. The watcher has joined then in any case. */
 const maxRefreshMs = 10_000;
@@ -153,11 +153,14 @@ export class ResourceWatches {
   readonly #shared = new Map<string, Shared>();
   readonly #room = new WatchRoom();
   readonly #reserved = new Set<string>();
+  /**
+   * The calls that may have changed something. A value that was seen before the last of them may be older than what its caller
+   * knows, so the next read takes a round trip.
+   */
+  readonly changes: ChangeCount = { count: 0 };
   /** Tells the epochs of this process from those of another. */
   readonly #process = randomBytes(6).toString("base64url");
   #epochs = 0;
-  /** How many calls that may have changed something have ended. */
-  #changes = 0;
 
   constructor(setting: ResourceWatchesSetting) {
     this.#setting = setting;
@@ -193,14 +196,6 @@ export class ResourceWatches {
     for (const { uri, key } of keys) if (key === undefined && !this.#reserved.has(uri)) size += 1;
     const known = keys.map(({ key }) => key);
     return size <= maxWatched && this.#room.hasRoom(caller, known);
-  }
-
-  /**
-   * A call that may have changed something has ended: what was seen before it may be older than what its caller knows. A
-   * read takes a round trip then, until a newer value was seen or one was read that is the same.
-   */
-  distrust(): void {
-    this.#changes += 1;
   }
 
   /**
@@ -320,7 +315,7 @@ export class ResourceWatches {
   #share(key: string, { resolved, caller }: Wanted, watch: ResourceWatch): Shared {
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
-    const resource = new WatchedResource({ watch, caller, epoch, changes: () => this.#changes, clock: this.#clock });
+    const resource = new WatchedResource({ watch, caller, epoch, changes: this.changes, clock: this.#clock });
     const shared: Shared = { id: resolved.id, resource, watchers: 0 };
     this.#shared.set(key, shared);
     return shared;
@@ -332,7 +327,7 @@ export class ResourceWatches {
     const resource = key === undefined ? undefined : this.#shared.get(key)?.resource;
     if (key === undefined || resource?.isRemote !== true) return resolved.read(call);
     const latest = this.#latest(key);
-    if (latest !== undefined && resource.seenAfter === this.#changes && resource.isRecent) {
+    if (latest !== undefined && resource.seenAfter === this.changes.count && resource.isRecent) {
       const written = resource.write(latest.value);
       if (written !== undefined) return written.content;
     }
@@ -341,7 +336,7 @@ export class ResourceWatches {
 
   /** Compares what a read of a watched resource finds with the newest value that the watch has seen. */
   async #compare(key: string, resource: WatchedResource, reading: ReadResult): Promise<ResourceContent | undefined> {
-    const [changes, begunAt] = [this.#changes, this.#clock.now()];
+    const [changes, begunAt] = [this.changes.count, this.#clock.now()];
     const content = await reading;
     resource.compare(content, { latest: this.#latest(key), changes, begunAt });
     return content;

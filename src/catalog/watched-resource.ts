@@ -23,6 +23,11 @@ interface Known {
   readonly begunAt: number;
 }
 
+/** Counts the calls that have ended and may have changed something. */
+export interface ChangeCount {
+  count: number;
+}
+
 /** What a {@link WatchedResource} is made of. */
 export interface WatchedSetting {
   readonly watch: ResourceWatch;
@@ -30,8 +35,7 @@ export interface WatchedSetting {
   readonly caller: Caller;
   /** Names its life: from its first watcher to its last. */
   readonly epoch: string;
-  /** How many calls that may have changed something have ended by now. */
-  changes(): number;
+  readonly changes: ChangeCount;
   readonly clock: Clock;
 }
 
@@ -76,7 +80,7 @@ function follow(
 export class WatchedResource {
   readonly epoch: string;
   readonly #followed: Followed;
-  readonly #changes: () => number;
+  readonly #changes: ChangeCount;
   readonly #clock: Clock;
   #seenAfter = 0;
   /** When the last value was heard, or a read began that found the same one. */
@@ -96,7 +100,7 @@ export class WatchedResource {
 
   constructor(setting: WatchedSetting) {
     this.#followed = setting;
-    this.#changes = () => setting.changes();
+    this.#changes = setting.changes;
     this.#clock = setting.clock;
     this.epoch = setting.epoch;
   }
@@ -148,7 +152,7 @@ export class WatchedResource {
 
   /** Follows it for the spine: over a link, or without one where the face itself has it. */
   open(link: OpenedLink | undefined, events: WatchEvents<unknown>): () => void {
-    const openedAfter = this.#changes();
+    const openedAfter = this.#changes.count;
     this.#link = link;
     this.#isOvertaken = false;
     this.#isRemote = link?.isRemote === true;

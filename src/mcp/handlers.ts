@@ -170,7 +170,7 @@ class ToolRequest implements AskingRequest {
     const stillShown = (): boolean => isShown(tool, call.caller, source);
     call.stillShown = stillShown;
     const toAnswer = (outcome: ToolOutcome): RpcAnswer => {
-      chargeAttempt(call);
+      if (call.limiter !== undefined) chargeAttempt(call);
       const answer = toCallAnswer(this, outcome);
       return call.meta === undefined ? answer : withMeta(answer, call.meta);
     };
@@ -191,7 +191,7 @@ function createCallHandler(source: HandlerSource): Handler {
     if (typeof name !== "string" || !isJsonObject(args)) return badToolParams;
     const { call, view } = request;
     call.reached("gate");
-    const limited = limitAttempt(call);
+    const limited = call.limiter && limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
     const refuse = (error: RpcError): RpcError => {
       chargeAttempt(call);

@@ -29,8 +29,12 @@ export function validateInput(schema: Schema, value: unknown): Validated | Promi
 
 type Result = StandardSchemaV1.Result<unknown>;
 
+/** The zod schemas that have accepted a value without an asynchronous check. */
+const synchronous = new WeakMap<Schema, StandardSchemaV1.Props>();
+
 function run(schema: Schema, value: unknown, read: (result: Result) => Validated): Validated | Promise<Validated> {
-  const result = isZodSchema(schema) ? runZod(schema, value) : standardOf(schema).validate(value);
+  const known = synchronous.get(schema);
+  const result = known === undefined ? runUnknown(schema, value) : known.validate(value);
   // Also for a promise of another library or realm: to read it as a result would be to accept the value unseen.
   return "then" in result ? Promise.resolve(result).then(read) : read(result);
 }
@@ -106,9 +110,6 @@ function toWireWords(message: string): string {
   });
 }
 
-/** Schemas that are known to be synchronous, or asynchronous, from having been run. */
-const isAsync = new WeakMap<z.core.$ZodType, boolean>();
-
 /**
  * Lets the copy of zod that made a schema word its issues, with that copy's locale and error maps: a schema of the same
  * class, whose run gives the payload of a run that has been.
@@ -121,26 +122,25 @@ function toResult(schema: z.core.$ZodType, payload: z.core.ParsePayload): Result
   return carrier["~standard"].validate(payload.value);
 }
 
-/** Runs a schema once, whether or not it has asynchronous parts. */
+/** Runs a zod schema once, whether or not it has asynchronous parts. */
 function runOnce(schema: z.core.$ZodType, value: unknown): Result | Promise<Result> {
   const running = zodInternals(schema).run({ value, issues: [] }, { async: true });
   if (!(running instanceof Promise)) return toResult(schema, running);
-  isAsync.set(schema, true);
   return running.then((payload) => toResult(schema, payload));
 }
 
 /**
- * Runs a zod schema over a value: each of its checks once.
+ * Runs a schema that is not known to be synchronous: each of its checks once.
  *
  * zod's own `~standard.validate` tries without asynchronous checks first; when it meets one it drops the promise that the
  * check has returned, and starts again. A check that has effects then has them twice, and one that rejects is an
  * unhandled rejection, which ends the process. So a schema's first run allows for asynchronous checks; once a schema
  * has shown none, it goes the faster way.
  */
-function runZod(schema: z.core.$ZodType, value: unknown): Result | Promise<Result> {
-  if (isAsync.get(schema) === false) return schema["~standard"].validate(value);
+function runUnknown(schema: Schema, value: unknown): Result | Promise<Result> {
+  if (!isZodSchema(schema)) return standardOf(schema).validate(value);
   const result = runOnce(schema, value);
   // Only a value that was accepted has been through every check.
-  if (!(result instanceof Promise) && result.issues === undefined) isAsync.set(schema, false);
+  if (!(result instanceof Promise) && result.issues === undefined) synchronous.set(schema, standardOf(schema));
   return result;
 }

@@ -68,9 +68,21 @@ function tell(connection: Connection<Spec>, events: DialEvents<OpenedLink>, sett
   events.opened(link);
 }
 
-async function connect({ link, surface, outlivesLink }: DialSetting, signal: AbortSignal): Promise<Connection<Spec>> {
+/** Refuses a connection of a link written by hand that does not tell how it ends. */
+function assertTells(connection: Connection<Spec>, { surface, closing }: DialSetting): void {
+  const { state, closed }: Partial<Connection<Spec>> = connection;
+  if (typeof state === "function" && typeof closed?.then === "function") return;
+  hold(connection, closing).close();
+  const problem = `the connection of its link has no ${typeof state === "function" ? "closed" : "state()"}; return every member of the type Connection`;
+  throw new SurfaceError("PROTOCOL_MISMATCH", `Cannot connect to surface "${surface.name}": ${problem}`);
+}
+
+async function connect(setting: DialSetting, signal: AbortSignal): Promise<Connection<Spec>> {
+  const { link, surface, outlivesLink } = setting;
   try {
-    return await link.connect(surface, { signal });
+    const connection = await link.connect(surface, { signal });
+    assertTells(connection, setting);
+    return connection;
   } catch (cause) {
     // A link that may find another live surface there later says `UNAVAILABLE`.
     if (outlivesLink && cause instanceof SurfaceError && cause.code === "CLOSED") throw createDropped(surface.name);

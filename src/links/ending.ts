@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { CloseReason, ConnectionState } from "./link.ts";
 
 const open: ConnectionState = Object.freeze({ kind: "open" });
@@ -22,14 +23,15 @@ export class Ending {
   }
 
   /**
-   * The connection has ended. The first reason counts.
+   * Ends the connection. The first reason counts. `closed` resolves in the next turn: an answer that came just before the end
+   * reaches its caller first, and the call is not taken for one that the end cut off.
    *
-   * @param settle - settles what is under way: after the state has changed, and before `closed` resolves.
+   * @param settle - settles what is under way, after the state has changed.
    */
   end(reason: CloseReason, settle?: () => void): void {
     if (this.#state.kind === "ended") return;
     this.#state = { kind: "ended", reason };
     settle?.();
-    this.#resolveClosed(reason);
+    setImmediate(() => this.#resolveClosed(reason));
   }
 }

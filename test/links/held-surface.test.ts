@@ -403,3 +403,24 @@ describe("HeldSurface, close()", () => {
     expect(first.closes).toBe(1);
   });
 });
+
+describe("HeldSurface over a link written by hand", () => {
+  it.each(["state", "closed"] as const)(
+    "fails its uses, and closes the connection, when that has no %s",
+    async (name) => {
+      const opened = open("hold");
+      const call = outcomeOf(opened.channel.call("run", undefined, {}));
+      const read = outcomeOf(opened.channel.get("value", {}));
+      await settle();
+      const scripted = new ScriptedConnection();
+      const toConnection = scripted.toConnection.bind(scripted);
+      scripted.toConnection = (asked) => ({ ...toConnection(asked), [name]: undefined });
+      opened.link.lastDial.accept(scripted);
+      await settle();
+      expect([call.cause, read.cause]).toMatchObject([{ code: "PROTOCOL_MISMATCH" }, { code: "PROTOCOL_MISMATCH" }]);
+      expect(String(call.cause)).toContain(`the connection of its link has no ${name}`);
+      expect(opened.unreachable).toEqual([call.cause]);
+      expect(scripted.closes).toBe(1);
+    },
+  );
+});

@@ -76,7 +76,7 @@ export class ClientSession implements PeerHandlers {
     const silence = new SurfaceError("TIMEOUT", `Using ${what}: nothing was heard of it for three times ${everyMs} ms`);
     if (this.#reason !== undefined) return;
     const peer = this.#peer;
-    this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.end(silence) });
+    this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.ended(silence) });
   }
 
   /** Why nothing can be sent, where that is so. */
@@ -132,7 +132,7 @@ export class ClientSession implements PeerHandlers {
     if (this.#reason !== undefined) return;
     this.#isClosed = cause === undefined;
     this.notify(methods.goodbye, {});
-    this.#peer.end(cause);
+    this.#peer.ended(cause);
   }
 
   request(request: IncomingRequest): void {
@@ -185,7 +185,7 @@ export class ClientSession implements PeerHandlers {
     this.#isLeaving = true;
     // Said in return, so that the far side knows that no request is on its way any more.
     this.notify(methods.goodbye, {});
-    this.#stopGrace = this.#setting.clock.after(goodbyeMs, () => this.#peer.end(undefined));
+    this.#stopGrace = this.#setting.clock.after(goodbyeMs, () => this.#peer.ended(undefined));
     this.ending.leave();
   }
 }

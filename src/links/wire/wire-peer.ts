@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers";
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { SlotMap } from "../../spine/slot-map.ts";
@@ -93,7 +92,6 @@ export class WirePeer implements TransportListener {
   #wasHeard = false;
   #received = 0;
   #backlog = 0;
-  #isEnding = false;
   #isOver = false;
 
   /** @param shares - given by a server, which does not trust its peer. */
@@ -105,7 +103,7 @@ export class WirePeer implements TransportListener {
 
   /** Whether it can be written to. */
   get isOpen(): boolean {
-    return !this.#isOver && !this.#isEnding;
+    return !this.#isOver;
   }
 
   /** Whether more was written than the far side has taken. */
@@ -156,7 +154,7 @@ export class WirePeer implements TransportListener {
     } catch (cause) {
       this.#outgoing.take(String(id));
       request.lose(isTooLarge(cause) ? cause : createUnsent());
-      if (!isTooLarge(cause)) this.end(cause);
+      if (!isTooLarge(cause)) this.ended(cause);
     }
   }
 
@@ -184,7 +182,7 @@ export class WirePeer implements TransportListener {
       this.#write({ jsonrpc: "2.0", method, params });
     } catch (cause) {
       if (isTooLarge(cause)) throw cause;
-      this.end(cause);
+      this.ended(cause);
     }
   }
 
@@ -193,16 +191,6 @@ export class WirePeer implements TransportListener {
     if (this.#incoming.take(String(request.id)) === undefined || this.#isOver) return;
     this.#shares?.answered(request.size);
     this.#answer(request.id, outcome);
-  }
-
-  /** Ends the connection, now; what was written is still sent. Callable twice. */
-  end(cause: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#shares?.close();
-    this.#handlers.ended(cause, this.#outgoing.list());
-    for (const request of this.#incoming.list()) request.abort();
-    this.#transport.close();
   }
 
   message(message: JsonObject): void {
@@ -233,11 +221,14 @@ export class WirePeer implements TransportListener {
     this.#handlers.drained();
   }
 
-  /** Reads no further, and ends when an answer that was handled a moment ago has come to its caller. */
+  /** Ends the connection, now; what was written is still sent. Callable twice. */
   ended(cause: unknown): void {
-    if (!this.isOpen) return;
-    this.#isEnding = true;
-    setImmediate(() => this.end(cause));
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#shares?.close();
+    this.#handlers.ended(cause, this.#outgoing.list());
+    for (const request of this.#incoming.list()) request.abort();
+    this.#transport.close();
   }
 
   #onRequest(message: JsonObject, id: string | number): void {
@@ -267,7 +258,7 @@ export class WirePeer implements TransportListener {
     try {
       this.#write(toAnswer(id, outcome));
     } catch (cause) {
-      if (!isTooLarge(cause)) return this.isOpen ? this.end(cause) : undefined;
+      if (!isTooLarge(cause)) return this.isOpen ? this.ended(cause) : undefined;
       this.#answer(id, toErrorAnswer(new SurfaceError("FRAME_TOO_LARGE", "")));
     }
   }

@@ -68,9 +68,9 @@ export class WireServer implements PeerHandlers {
       isFull: () => peer.isFull,
       send: (token, part) => this.#notify(methods.progress, { token, ...part }),
     });
-    this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.end(undefined) });
+    this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.ended(undefined) });
     this.#stopHandshake = clock.after(handshakeMs, () => {
-      if (this.#greeted === undefined) peer.end(undefined);
+      if (this.#greeted === undefined) peer.ended(undefined);
     });
     peer.listen();
   }
@@ -277,7 +277,7 @@ export class WireServer implements PeerHandlers {
     });
     // The last answer is on its way out.
     await nextTurn();
-    this.#peer.end(undefined);
+    this.#peer.ended(undefined);
     await this.closed;
   }
 }

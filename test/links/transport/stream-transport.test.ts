@@ -51,6 +51,28 @@ describe("createStreamTransport()", () => {
     far.destroy();
   });
 
+  it("ends with the cause, and hands on nothing more, when its listener throws", async () => {
+    const { near, far } = await openPair();
+    const transport = createStreamTransport({ input: near, output: near, destroy: () => near.destroy() });
+    const cause = new Error("a fault");
+    let count = 0;
+    const ended = new Promise((resolve) =>
+      transport.listen({
+        message() {
+          count += 1;
+          throw cause;
+        },
+        drained: () => {},
+        ended: resolve,
+      }),
+    );
+    far.write(framed(JSON.stringify(ping)).repeat(2));
+    expect(await ended).toBe(cause);
+    await until(() => near.destroyed);
+    expect(count).toBe(1);
+    far.destroy();
+  });
+
   it("reads no further when the far side goes on after a huge length", async () => {
     const { near, far } = await openPair();
     const heard = hear(near);

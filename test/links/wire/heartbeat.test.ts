@@ -124,6 +124,27 @@ describe("a connection that falls silent", () => {
     await live.close();
   });
 
+  it("asks again only when its last ping was answered, whatever else it hears", async () => {
+    const clock = new ManualClock();
+    const { peer, connection } = await connectRaw({ clock, heartbeatMs: 1000 });
+    const pings = () => peer.heard.filter(({ method }) => method === "surface/ping");
+    const passSilently = async (rounds: number): Promise<void> => {
+      for (let round = 0; round < rounds; round += 1) {
+        await clock.pass(1000);
+        await settle();
+        peer.tell("surface/progress", { token: 99 });
+        await settle();
+        await clock.pass(1000);
+      }
+    };
+    await passSilently(5);
+    expect(pings()).toHaveLength(1);
+    peer.answer(pings()[0].id, null);
+    await passSilently(5);
+    expect(pings()).toHaveLength(2);
+    await connection.close();
+  });
+
   it("is lost for a server, which aborts what ran for it", async () => {
     const clock = new ManualClock();
     const { peer, served, state, pair, live } = serveRaw({ clock, heartbeatMs: 1000 });

@@ -14,6 +14,7 @@ class Client(Wire):
         self.progress = {}
         self.pings = 0
         self.is_leaving = False
+        self.answers_goodbye = True
 
     def on_request(self, id, method, params):
         if method == "surface/ping":
@@ -29,7 +30,8 @@ class Client(Wire):
             self.progress.setdefault(params["token"], []).append(params.get("value"))
         elif method == "surface/goodbye" and not self.is_leaving:
             self.is_leaving = True
-            self.notify("surface/goodbye", {})
+            if self.answers_goodbye:
+                self.notify("surface/goodbye", {})
 
     def hello(self, members=MEMBERS, surface="ci", protocol=1, **more):
         digests = {key: digest_of(member) for key, member in members.items()}
@@ -219,14 +221,16 @@ def leaving(path):
 
 
 def crossing(path):
-    """Sends a request before it has read the server's goodbye. The test closes the server when it sees the first line."""
+    """Sends a request that crosses the server's goodbye. The test closes the server when it sees the first line."""
     client = greeted(path)
+    client.answers_goodbye = False
     running = client.start_ask("call", "run", argument={"node": "held"}, progress=1)
     client.until(lambda: client.progress.get(1))
     print("running", flush=True)
     client.until(lambda: client.is_leaving)
-    late = failure(lambda: client.ask("call", "set", argument=99))
-    return {"late": late, "answer": client.answer(running)}
+    crossed = client.start_ask("call", "set", argument=99)
+    client.notify("surface/goodbye", {})
+    return {"late": failure(lambda: client.answer(crossed)), "answer": client.answer(running)}
 
 
 def main():

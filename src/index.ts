@@ -92,7 +92,7 @@ export type {
 } from "./surface/member.ts";
 export type { CellName, CollectionName, EventName, ProcedureName, StreamName } from "./surface/names.ts";
 export type { ObservableLike, ValueObserver } from "./surface/observable.ts";
-export type { HandlerContext, ProcedureContext } from "./surface/owner/owned-use.ts";
+export type { HandlerContext, ProcedureContext } from "./surface/owner/handler-context.ts";
 export type { ProcedureDefinition } from "./surface/procedure.ts";
 export type { Projection } from "./surface/projection.ts";
 export type { PushedSource } from "./surface/pushed.ts";
@@ -140,7 +140,7 @@ export type { WebSocketOptions } from "./links/web-socket.ts";
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
 export { memoryContext } from "./catalog/memory/create-memory-context.ts";
 export { operationRegistry } from "./catalog/operation-registry.ts";
-export { staleMetaKey } from "./catalog/render-carried.ts";
+export { staleMetaKey } from "./catalog/resource-value.ts";
 export { body } from "./catalog/resource-body.ts";
 export { richContent } from "./catalog/rich-content.ts";
 export type {

@@ -12,7 +12,6 @@ import { ClientAsker } from "./asker.ts";
 import { deny } from "./authorise.ts";
 import { runBounded } from "./bounded.ts";
 import type { CallContext } from "./call-context.ts";
-import { CallPreparer, confirmRuleOf } from "./call-preparer.ts";
 import { CallTree } from "./call-tree.ts";
 import { Completions, type Completion } from "./completions.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -20,7 +19,7 @@ import { Nesting } from "./nesting.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
-import { ToolCalls, unknownToAll } from "./tool-calls.ts";
+import { confirmRuleOf, ToolCalls, unknownToAll } from "./tool-calls.ts";
 
 /** How long a read may take, in milliseconds. */
 const readTime = Object.freeze({ timeoutMs: 10_000 });
@@ -87,10 +86,9 @@ class EntryInvoker implements Invoker {
       run: (entry, args, call) => this.#tools.begin(entry, args, call),
       isConfirmed: (entry) => confirmRuleOf(entry, confirm) !== undefined,
     });
-    const preparer = new CallPreparer({ asker, confirm, report, deadlines });
     this.#asker = asker;
     this.#nesting = nesting;
-    this.#tools = new ToolCalls({ report, changes, tree, deadlines, asker, preparer, nesting });
+    this.#tools = new ToolCalls({ report, changes, tree, deadlines, asker, confirm, nesting });
   }
 
   call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {

@@ -7,6 +7,7 @@ import { isThenable } from "../surface/is-thenable.ts";
 import { withTimeout } from "../surface/system-clock.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict } from "./rate-limiter.ts";
+import { answersAny, questionsOf } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
 const limitTimeoutMs = 1000;
@@ -52,16 +53,27 @@ export function chargeAttempt(call: CallContext): void {
 }
 
 /**
+ * Returns whether a call was counted in an earlier round: a host's call that is retried with an answer, and a call within it that
+ * had to ask. Other calls within it run again, and count again.
+ */
+function wasCounted(call: CallContext): boolean {
+  const { resumed } = call.root.asking ?? {};
+  if (resumed === undefined || !answersAny(resumed)) return false;
+  return call.partOf === undefined || questionsOf(call)?.hasAnswerIn(call.trail?.place ?? "") === true;
+}
+
+/**
  * Counts a call under its caller. Returns `undefined` if the call may run, else its refusal. A limiter that fails, or does not
- * answer within a second, refuses. Calls of tools that stand for others are not counted. Authorise the call first. Never throws or
- * rejects.
+ * answer within a second, refuses. Calls of tools that stand for others, and calls that were counted before they asked, are not
+ * counted. Authorise the call first. Never throws or rejects.
  */
 export function limitCall(
   { origin, hints, isUncounted }: Pick<ToolEntry, "origin" | "hints" | "isUncounted">,
-  { limiter, caller }: Pick<CallContext, "limiter" | "caller">,
+  call: CallContext,
   report: FaultReporter,
 ): Refused | undefined | Promise<Refused | undefined> {
-  if (limiter === undefined || isUncounted === true) return undefined;
+  const { limiter, caller } = call;
+  if (limiter === undefined || isUncounted === true || wasCounted(call)) return undefined;
   try {
     const asked = limiter.limit(callerKey(caller), hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);

@@ -1,21 +1,24 @@
 import type { Asking } from "../catalog/asking.ts";
-import type { ToolEntry } from "../catalog/entry.ts";
+import { isContent, kContent } from "../catalog/content.ts";
+import type { ToolEntry, ToolOutput } from "../catalog/entry.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { ChangeCount } from "../catalog/watched-resource.ts";
+import { richContent, type RichContent } from "../catalog/rich-content.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { checkInput } from "../surface/check-value.ts";
+import { checkInput, checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import { isThenable } from "../surface/is-thenable.ts";
+import { andThen, isThenable } from "../surface/is-thenable.ts";
+import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ClientAsker } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Nesting } from "./nesting.ts";
-import type { CallPreparer, Prepared } from "./call-preparer.ts";
 import type { CallTree } from "./call-tree.ts";
-import type { Checked } from "./check-again.ts";
+import { assertStillThere, settle, type Checked } from "./check-again.ts";
+import { confirmCall, type AskedRule } from "./confirm-call.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { limitCall } from "./limit-call.ts";
 import { endingBefore, suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
-import { writeAnswer } from "./write-answer.ts";
 
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
@@ -26,6 +29,38 @@ export const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: unde
 /** Returns the answer to a call that was hidden from its caller before its handler started, for example during a confirmation. */
 function goneOutcome(stage: Stage, { stillShown }: CallContext): Denied | undefined {
   return stage !== "running" && stillShown?.() === false ? unknownToAll : undefined;
+}
+
+/**
+ * Returns the rule for a tool that its user confirms; `undefined` for any other tool.
+ *
+ * @param others - the rule for tools that may change something and do not set `confirm`.
+ */
+export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined): AskedRule | undefined {
+  // A tool of a gateway changes nothing itself: each call of its batch is asked about.
+  const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
+  return confirm === "never" ? undefined : confirm;
+}
+
+/** A call that may run, or its refusal. */
+type Admitted = Checked | Refused;
+
+/** The content blocks of an answer, and its value for programs. */
+interface Made {
+  readonly blocks: readonly object[];
+  readonly structured: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+function toRich(output: ToolOutput, { blocks, isError }: Omit<Made, "structured">, structured: unknown): ToolOutcome {
+  const hasValue = structured !== undefined || (output.json !== undefined && isError !== true);
+  return {
+    kind: "rich",
+    // A copy, because a `toJSON` of the list could write anything.
+    blocks: JSON.stringify([...blocks]),
+    structured: hasValue ? output.stringify(structured) : undefined,
+    ...(isError === true ? { isError } : {}),
+  };
 }
 
 /** The call of a tool. A class: V8 may keep literals among old objects, which then keep the whole call from collection. */
@@ -57,19 +92,20 @@ export interface ToolCallsDeps {
   readonly tree: CallTree;
   readonly deadlines: Deadlines;
   readonly asker: ClientAsker;
-  readonly preparer: CallPreparer;
+  /** The rule for tools that may change something and do not set `confirm`. */
+  readonly confirm: ConfirmRule | undefined;
   readonly nesting: Nesting;
 }
 
-/** Runs the handlers of tools: validates, asks, starts, writes the answer, maps errors. */
+/** Runs the calls of tools: validates, admits, starts, writes the answer, maps errors. */
 export class ToolCalls {
   readonly #deps: ToolCallsDeps;
   readonly #steps: readonly Step[] = [
     (run) => this.#check(run),
-    ({ entry, args, call }, input) => this.#deps.preparer.prepare({ entry, input }, args, call),
+    (run, input) => this.#prepare(run, input),
     // A step returns what the next one takes.
-    (run, prepared) => this.#start(run, prepared as Prepared),
-    ({ ran, call }, value) => writeAnswer(ran, value, { call, report: this.#deps.report }),
+    (run, admitted) => this.#start(run, admitted as Admitted),
+    (run, answer) => this.#write(run, answer),
   ];
 
   constructor(deps: ToolCallsDeps) {
@@ -126,20 +162,59 @@ export class ToolCalls {
     return checked instanceof Promise ? call.outcome(checked) : checked;
   }
 
-  #start(run: ToolRun, prepared: Prepared): unknown {
+  /** Refuses a call whose arguments fit for its rights, its rate limit, or because its user does not confirm it. */
+  #prepare({ entry, args, call }: ToolRun, input: unknown): Admitted | Promise<Admitted> {
+    const checked = { entry, input };
+    // Most tools cannot be replaced, and need no right to a thing.
+    if (entry.now === undefined && entry.requires === undefined) return this.#admit(checked, args, call);
+    return andThen(settle(checked, args, call), (runs) => this.#admit(runs, args, call));
+  }
+
+  #admit(runs: Checked, args: JsonObject, call: CallContext): Admitted | Promise<Admitted> {
+    const { entry } = runs;
+    const { asker, confirm, report } = this.#deps;
+    call.assertRunning();
+    call.entry = entry;
+    call.allowAsking(asker);
+    const rule = confirmRuleOf(entry, confirm);
+    // A call whose client cannot be asked does not run, so it is not counted.
+    const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
+    const limiting = call.limiter === undefined || willRefuse ? undefined : limitCall(entry, call, report);
+    if (rule === undefined && !(limiting instanceof Promise)) return limiting ?? runs;
+    const admit = async (): Promise<Admitted> => {
+      const limited = limiting instanceof Promise ? await call.outcome(limiting) : limiting;
+      if (limited !== undefined || rule === undefined) return limited ?? runs;
+      await call.outcome(confirmCall({ ...runs, rule }, args, call));
+      if (call.turn !== undefined) await this.#takeTurn(call.turn, entry, call);
+      return runs;
+    };
+    return admit();
+  }
+
+  async #takeTurn(turn: () => Promise<number>, entry: ToolEntry, call: CallContext): Promise<void> {
+    call.unwatch?.();
+    call.unwatch = undefined;
+    const deadlineAt = await call.outcome(turn());
+    if (call.partOf !== undefined) call.partOf.deadlineAt = deadlineAt;
+    this.#deps.deadlines.watch(call, entry);
+    call.tracked?.begin(call.deadline);
+    assertStillThere(entry, call);
+  }
+
+  #start(run: ToolRun, admitted: Admitted): unknown {
     const { call } = run;
     // What was cancelled or too late while it was checked must not take effect.
     call.assertRunning();
-    if ("kind" in prepared) {
+    if ("kind" in admitted) {
       run.step = this.#steps.length;
-      return prepared;
+      return admitted;
     }
     run.stage = "running";
-    run.ran = prepared.entry;
+    run.ran = admitted.entry;
     const ending = call.partOf === undefined ? undefined : endingBefore(call);
     return ending === undefined
-      ? this.#run(prepared, call)
-      : call.outcome(ending).then(() => this.#start(run, prepared));
+      ? this.#run(admitted, call)
+      : call.outcome(ending).then(() => this.#start(run, admitted));
   }
 
   #run({ entry, input }: Checked, call: CallContext): unknown {
@@ -149,6 +224,38 @@ export class ToolCalls {
     call.reached("backend");
     const work = entry.run(input, call);
     return isThenable(work) ? call.outcome(work) : work;
+  }
+
+  /**
+   * Writes the answer of a handler, validated if the face owns its schema. Returns a promise only if the schema is asynchronous.
+   *
+   * @throws SurfaceError `INVALID_OUTPUT`, `UNSERIALISABLE` or `INTERNAL`.
+   */
+  #write({ ran: entry, call }: ToolRun, answer: unknown): ToolOutcome | Promise<ToolOutcome> {
+    const { owner, output, origin } = entry;
+    const made = output.rich === "may" && isContent(answer) ? answer[kContent] : undefined;
+    // The value beside blocks is validated like a plain answer, also if it is left out.
+    const given: unknown = made === undefined ? answer : made.structured;
+    // A failure without a value has none that would fit.
+    if (owner === "surface" || (made?.isError === true && given === undefined))
+      return this.#toOutcome(entry, made, given);
+    const value = checkOutput(owner.output, given, { where: origin, report: this.#deps.report });
+    if (!(value instanceof Promise)) return this.#toOutcome(entry, made, value);
+    return call.outcome(value).then((late) => this.#toOutcome(entry, made, late));
+  }
+
+  /** @param made - the content blocks of the answer, whose value `value` is; `undefined` for an answer without blocks. */
+  #toOutcome({ output, origin }: ToolEntry, made: Made | undefined, value: unknown): ToolOutcome {
+    if (made !== undefined) return toRich(output, made, value);
+    if (output.rich === "always") {
+      // It may come from another process, so it is validated again. That schema is synchronous.
+      const content = checkOutput(richContent, value, { where: origin, report: this.#deps.report }) as RichContent &
+        Made;
+      return toRich(output, content, content.structured);
+    }
+    const text = output.stringify(value);
+    if (output.isError?.(value) === true) return { kind: "answer", text, isError: true };
+    return typeof value === "string" ? { kind: "answer", text, plain: value } : { kind: "answer", text };
   }
 
   #fail(run: ToolRun, cause: unknown): ToolOutcome {

@@ -9,7 +9,7 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { WireName } from "./wire-name.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
-import { OwnContext } from "./own-context.ts";
+import { OwnContext, type ContextSource } from "./own-context.ts";
 
 /** What may be said of one nested call. */
 export interface NestedCallOptions {
@@ -85,19 +85,25 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
   readonly context: TContext;
 }
 
+/** What the contexts of handlers have in common. */
+type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
+
 /** A context over an entry's call: the signal stays unmade until it is asked for. */
 class CallToolContext implements ToolContext<unknown, unknown> {
   readonly client: SurfaceClient<unknown>;
   readonly #call: EntryCall;
-  readonly #own: OwnContext;
+  readonly #contexts: ContextSource | undefined;
+  #own: OwnContext | undefined;
 
-  constructor(call: EntryCall, client: SurfaceClient<unknown>, own: OwnContext) {
+  constructor(call: EntryCall, { client, contexts }: HandlerSource, own?: OwnContext) {
     this.#call = call;
+    this.#contexts = contexts;
     this.#own = own;
     this.client = client;
   }
 
   get context(): unknown {
+    this.#own ??= new OwnContext(this.#call, this.#contexts);
     return this.#own.value;
   }
 
@@ -128,21 +134,23 @@ class CallToolContext implements ToolContext<unknown, unknown> {
   };
 }
 
-/** The context of one call. @param own - whoever gives it ends it with the call. */
+/** Creates the context of one call. @param own - what the author's factory makes for the call; the caller of this function ends it. */
 export function createToolContext(
   call: EntryCall,
-  { client }: Pick<BespokeSource, "client">,
+  source: HandlerSource,
   own: OwnContext,
 ): ToolContext<unknown, unknown> {
-  return new CallToolContext(call, client, own);
+  return new CallToolContext(call, source, own);
 }
 
-/** Runs a handler in the context of one call; what it has of its own ends with it. */
+/** Runs a handler in the context of one call, and ends what the author's factory has made for it. */
 export function runInContext<TValue>(
   call: EntryCall,
-  source: Pick<BespokeSource, "client" | "contexts">,
+  source: HandlerSource,
   run: (context: ToolContext<unknown, unknown>) => TValue,
 ): TValue | Promise<Awaited<TValue>> {
+  // What is made in memory needs no end: the handler that uses it creates it.
+  if (source.contexts?.make === undefined) return run(new CallToolContext(call, source));
   const own = new OwnContext(call, source.contexts);
   return own.during(() => run(createToolContext(call, source, own)));
 }

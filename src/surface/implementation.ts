@@ -1,7 +1,7 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ObservableLike } from "./observable.ts";
-import type { HandlerContext, ProcedureContext } from "./owner/owned-use.ts";
+import type { HandlerContext, ProcedureContext } from "./owner/handler-context.ts";
 import type { PushedSource } from "./pushed.ts";
 import type { PushedCollection } from "./pushed-collection.ts";
 import type { AsyncSource, KeyedSource, MapSource, PagedSource } from "./source.ts";

@@ -1,7 +1,6 @@
-import { stringifyBare } from "../bare-value.ts";
+import { renderCarried, stringifyBare } from "../resource-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import { originOf, type KindMapping } from "../mapping.ts";
-import { renderCarried } from "../render-carried.ts";
 import { toResourceEntry } from "../resource-entries.ts";
 
 /** A cell is one resource: its value as JSON. */

@@ -1,11 +1,10 @@
 import { toInputSchema } from "../../schema/to-input-schema.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
-import { encodeBare, stringifyBare } from "../bare-value.ts";
+import { encodeBare, renderCarried, stringifyBare } from "../resource-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import type { ResourceEntry, TemplateEntry } from "../entry.ts";
 import { withKeyCompleters } from "../key-completer.ts";
 import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
-import { renderCarried } from "../render-carried.ts";
 import { toResourceEntry, toTemplateEntry } from "../resource-entries.ts";
 import { toTemplateShape } from "../template-variables.ts";
 import { toListWords, toPages, toPageViews } from "./collection-pages.ts";

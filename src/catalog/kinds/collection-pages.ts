@@ -7,12 +7,11 @@ import { isThenable } from "../../surface/is-thenable.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 import type { CollectionPage } from "../../surface/source.ts";
 import type { SummariseItem } from "../../tags/tool-options.ts";
-import { encodeBare } from "../bare-value.ts";
+import { encodeBare, renderCarried } from "../resource-value.ts";
 import { toTemplateShape, type TemplateShape } from "../template-variables.ts";
 import { compileOutput } from "../compile-output.ts";
 import type { TemplateEntry, TemplateVariable } from "../entry.ts";
 import { originOf, type Exposed } from "../mapping.ts";
-import { renderCarried } from "../render-carried.ts";
 import { toTemplateEntry, type ResourceView } from "../resource-entries.ts";
 
 /** The words of a list: the description of a collection is often that of its items. */

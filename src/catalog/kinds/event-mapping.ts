@@ -6,7 +6,7 @@ import { requestFrom, subscribeTo } from "../../surface/channel.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
-import { bareSchema, encodeBare } from "../bare-value.ts";
+import { bareSchema, encodeBare } from "../resource-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";

@@ -5,7 +5,7 @@ import type { JsonObject, JsonSchema } from "../../schema/json.ts";
 import { subscribeTo } from "../../surface/channel.ts";
 import { compileOutput } from "../compile-output.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
-import { bareSchema, encodeBare, stringifyBare } from "../bare-value.ts";
+import { bareSchema, encodeBare, stringifyBare } from "../resource-value.ts";
 import { collectFrames } from "../collect-frames.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";

@@ -1,6 +1,6 @@
 import { markDerived } from "../derived-handler.ts";
 import type { CellClient, EventClient } from "../client.ts";
-import type { HandlerContext } from "../owner/owned-use.ts";
+import type { HandlerContext } from "../owner/handler-context.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
 import { assertFunctions } from "./assert-functions.ts";
 import { followCell, type CellFollowed } from "./follow-cell.ts";

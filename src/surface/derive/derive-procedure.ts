@@ -2,7 +2,8 @@ import { assertFunctions } from "./assert-functions.ts";
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
 import { markDerived } from "../derived-handler.ts";
-import { mayRepeat, type HandlerContext, type ProcedureContext } from "../owner/owned-use.ts";
+import type { HandlerContext, ProcedureContext } from "../owner/handler-context.ts";
+import { mayRepeat } from "../owner/procedure-owner.ts";
 import { relay, relaySteps } from "../relayed.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
 

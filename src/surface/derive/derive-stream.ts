@@ -2,7 +2,7 @@ import { assertFunctions } from "./assert-functions.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
 import type { StreamClient } from "../client.ts";
-import type { HandlerContext } from "../owner/owned-use.ts";
+import type { HandlerContext } from "../owner/handler-context.ts";
 import { relay } from "../relayed.ts";
 import { createGone } from "./gathering.ts";
 import { upstreamSteps } from "./upstream-steps.ts";

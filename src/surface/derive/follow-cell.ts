@@ -1,6 +1,6 @@
 import type { CellClient } from "../client.ts";
 import { canonical } from "../owner/canonical.ts";
-import { kMemory, type HandlerContext, type Memory } from "../owner/owned-use.ts";
+import { kMemory, type HandlerContext, type Memory } from "../owner/handler-context.ts";
 import type { Reading } from "../reading.ts";
 import { relay } from "../relayed.ts";
 import { createGone } from "./gathering.ts";

@@ -1,6 +1,6 @@
 import type { EventPage, EventWait, WaitOptions } from "../client.ts";
 import { maxWaitMs } from "../owner/event-owner.ts";
-import { kMemory, type HandlerContext, type Memory } from "../owner/owned-use.ts";
+import { kMemory, type HandlerContext, type Memory } from "../owner/handler-context.ts";
 import { relay } from "../relayed.ts";
 import { systemClock } from "../system-clock.ts";
 import { pause } from "./pause.ts";

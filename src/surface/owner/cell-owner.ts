@@ -4,13 +4,12 @@ import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs } from "../polled.ts";
 import type { AsyncSource } from "../source.ts";
-import { subscribeMasked } from "./author-code.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { WatchedSamples } from "./watched-samples.ts";
 import type { SampledSource } from "./sampled-watches.ts";
-import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
+import { SourceReader, subscribeMasked, whenThere, type ReadSource } from "./source-reader.ts";
 
 /** The only part of a cell. */
 const toWhole = (): string => "";
@@ -23,7 +22,8 @@ export class CellOwner {
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
   readonly #reader: SourceReader;
-  readonly #sampled: WatchedSamples;
+  /** Created with the first watch that samples the source. */
+  #sampled: WatchedSamples | undefined;
 
   constructor(member: MemberOfKind<"cell">, source: AsyncSource<unknown>, setting: OwnerSetting) {
     this.#member = member;
@@ -31,7 +31,6 @@ export class CellOwner {
     this.#setting = setting;
     this.#check = { where: `cell "${setting.key}"`, report: setting.report };
     this.#reader = new SourceReader(setting.scope, this.#check);
-    this.#sampled = new WatchedSamples(setting);
   }
 
   /**
@@ -40,18 +39,21 @@ export class CellOwner {
    * @throws SurfaceError `INVALID_OUTPUT`, or `INTERNAL` when the source throws.
    */
   get(use: UseOptions): unknown {
-    const { ended } = this.#sampled;
-    return whenThere(this.#reader.read(use, this.#read), (raw) =>
-      this.#sampled.noted(this.#validate(raw), toWhole, ended),
-    );
+    const ended = this.#sampled?.ended ?? 0;
+    return whenThere(this.#reader.read(use, this.#read), (raw) => {
+      const value = this.#validate(raw);
+      return this.#sampled === undefined ? value : this.#sampled.noted(value, toWhole, ended);
+    });
   }
 
   /** The value now, then each change, until `use.signal` fires or the surface closes. */
   watch(use: UseOptions): AsyncIterable<unknown> {
-    const open = (signal: AbortSignal): AsyncIterable<unknown> =>
-      this.#source.subscribe === undefined || this.#reader.answersLater(this.#read)
-        ? this.#sampled.watch(toWhole(), this.#sampledSource, signal)
-        : this.#follow();
+    const open = (signal: AbortSignal): AsyncIterable<unknown> => {
+      const isSampled = this.#source.subscribe === undefined || this.#reader.answersLater(this.#read);
+      if (!isSampled) return this.#follow();
+      this.#sampled ??= new WatchedSamples(this.#setting);
+      return this.#sampled.watch(toWhole(), this.#sampledSource, signal);
+    };
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
 

@@ -5,7 +5,6 @@ import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs } from "../polled.ts";
 import type { CollectionPage } from "../source.ts";
-import { subscribeMasked } from "./author-code.ts";
 import { canonical } from "./canonical.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { concerns, toKeyed, type CollectionSource, type Keyed, type WantedKey } from "./keyed.ts";
@@ -15,7 +14,7 @@ import { readAll, readPage, refusePage, type AskedPage } from "./page.ts";
 import { toAbsentSchema, toListSchema, toPageSchema } from "./part-schemas.ts";
 import { WatchedSamples } from "./watched-samples.ts";
 import type { SampledSource } from "./sampled-watches.ts";
-import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
+import { type ReadSource, SourceReader, subscribeMasked, whenThere } from "./source-reader.ts";
 import { createSteady } from "./steady.ts";
 
 /** A part of a collection: its keys, a page, or one item. */

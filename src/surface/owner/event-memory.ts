@@ -1,5 +1,5 @@
 import { toMissed } from "../to-missed.ts";
-import type { Memory } from "./owned-use.ts";
+import type { Memory } from "./handler-context.ts";
 import { noGap, type Gap } from "./ring.ts";
 
 /** What the handler of one ring goes on from, and what it says besides its occurrences, for the feed that keeps the ring. */

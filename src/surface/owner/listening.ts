@@ -3,7 +3,7 @@ import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.t
 import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
-import { kMemory, type HandlerContext, type Memory } from "./owned-use.ts";
+import { kMemory, type HandlerContext, type Memory } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
 
 /** What a stream or event is implemented by. One that is asynchronous itself compiles only with a cast, and works. */

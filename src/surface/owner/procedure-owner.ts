@@ -1,17 +1,123 @@
 import { SurfaceError } from "../../errors.ts";
+import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { Places } from "../../spine/places.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
 import { tagOf } from "../../tags/tag-of.ts";
+import { anonymous, type Caller } from "../caller.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
+import { internalError, maskFault, onRejection } from "../fault.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
 import { isDerived } from "../derived-handler.ts";
-import type { MemberOfKind } from "../member.ts";
+import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";
 import { burst, nextTurn } from "./next-turn.ts";
-import { OwnedUse, type ProcedureContext, type UseTerms } from "./owned-use.ts";
+import type { HandlerContext, ProcedureContext } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
+
+/** What all uses of one handler have in common. */
+interface UseTerms {
+  readonly scope: Scope;
+  readonly check: OutputCheck;
+  /** The schema of progress. */
+  readonly progress: MaybeSchema;
+  /** Whether the member only reads. */
+  readonly isReadOnly: boolean;
+}
+
+function isAbortError(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === "AbortError";
+}
+
+/** One call of a procedure. Its signal is made only if the handler asks for one. */
+class OwnedUse implements ProcedureContext {
+  readonly #use: CallOptions;
+  readonly #terms: UseTerms;
+  #linked: LinkedAbort | undefined;
+  #telling: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(use: CallOptions, terms: UseTerms) {
+    this.#use = use;
+    this.#terms = terms;
+  }
+
+  get signal(): AbortSignal {
+    // A use that has ended links to nothing: nobody would ever let go of it.
+    this.#linked ??= this.#ended ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#terms.scope.signal);
+    return this.#linked.signal;
+  }
+
+  get caller(): Caller {
+    return this.#use.caller ?? anonymous;
+  }
+
+  /** Whether its caller's call may be made twice. */
+  get mayRepeat(): boolean {
+    return this.#use.idempotent ?? this.#terms.isReadOnly;
+  }
+
+  /**
+   * Checks a report and passes it on, in order. A field, so that handlers may take it out of the context.
+   *
+   * @throws SurfaceError `INVALID_OUTPUT`; where the schema is asynchronous, {@link told} rejects with it instead.
+   */
+  readonly progress = (progress: unknown): void => {
+    if (this.#ended) return;
+    const checked = checkOutput(this.#terms.progress, progress, this.#terms.check);
+    if (this.#telling === undefined && !(checked instanceof Promise)) {
+      this.#tell(checked);
+      return;
+    }
+    const before = this.#telling;
+    this.#telling = Promise.all([checked, before]).then(([value]) => this.#tell(value));
+    this.#telling.catch(() => {});
+  };
+
+  /** Settles when every report so far was passed on; `undefined` when that is the case. */
+  get told(): Promise<void> | undefined {
+    return this.#telling;
+  }
+
+  /** What a caller may see of what the handler threw: that it was aborted is no fault of it. */
+  mask(cause: unknown): Error {
+    const { where, report } = this.#terms.check;
+    const signal = this.#linked?.signal;
+    if (signal?.aborted !== true) return maskFault(cause, where, report);
+    return cause === signal.reason || isAbortError(cause) ? this.cancelled() : maskFault(cause, where, report);
+  }
+
+  /** What a caller gets whose call was aborted. */
+  cancelled(): Error {
+    const { where, report } = this.#terms.check;
+    return maskFault(toAborted(this.signal, `Using ${where}`), where, report);
+  }
+
+  /** Ends the use: progress falls silent and the signal lets go of its sources. */
+  end(): void {
+    this.#ended = true;
+    this.#linked?.dispose();
+  }
+
+  #tell(progress: unknown): void {
+    if (this.#ended) return;
+    const { where, report } = this.#terms.check;
+    // The listener is its caller's: that it fails is no reason to fail the work.
+    const fail = (cause: unknown): void => void internalError(cause, `the progress listener of ${where}`, report);
+    try {
+      onRejection(this.#use.onProgress?.(progress), fail);
+    } catch (cause) {
+      fail(cause);
+    }
+  }
+}
+
+/** Whether the call that a handler was given may be made twice: for those that pass it on. Never of a context that is not ours. */
+export function mayRepeat(context: HandlerContext): boolean {
+  return context instanceof OwnedUse && context.mayRepeat;
+}
 
 /** What a procedure is implemented by: a function, or a generator function that yields progress. */
 export type ProcedureHandler = (input: unknown, context: ProcedureContext) => unknown;

@@ -6,7 +6,7 @@ import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { event } from "../../../src/surface/event.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import type { HandlerContext } from "../../../src/surface/owner/owned-use.ts";
+import type { HandlerContext } from "../../../src/surface/owner/handler-context.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
 import { cellSource } from "../../../src/surface/source.ts";
 import { stream } from "../../../src/surface/stream.ts";

@@ -4,7 +4,7 @@ import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import type { CallOptions, ProcedureClient } from "../../../src/surface/client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
-import type { ProcedureContext } from "../../../src/surface/owner/owned-use.ts";
+import type { ProcedureContext } from "../../../src/surface/owner/handler-context.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
 import { isRelayed } from "../../../src/surface/relayed.ts";
 import { readOnly } from "../../../src/tags/read-only.ts";

@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../mcp/running-request.ts";
+import type { ClientRequest } from "../mcp/dispatcher.ts";
 import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { clipText } from "../schema/clip-text.ts";

@@ -1,12 +1,9 @@
 import { CallContext } from "../call/call-context.ts";
 import type { LogLevel } from "../catalog/entry.ts";
-import type { ClientRequest } from "../mcp/running-request.ts";
+import { ClientRequest } from "../mcp/dispatcher.ts";
 import { logLevelOf, progressTokenOf } from "../mcp/envelope.ts";
-import type { RequestFrame } from "../mcp/parse-frame.ts";
 import { toLogSink, toProgressSink } from "../mcp/notifications.ts";
 import type { RpcAnswer } from "../mcp/protocol.ts";
-import type { ResolvedView } from "../mcp/resolved-view.ts";
-import type { Caller } from "../surface/caller.ts";
 import type { HeldBytes } from "./body.ts";
 import { acceptsType } from "./check-head.ts";
 import type { AdmittedPost } from "./leg.ts";
@@ -30,14 +27,10 @@ const isFull = (): boolean => false;
  * One request of the modern era and its answer, as JSON or as a stream of events. Each stands alone: nothing is found by the id
  * that its client chose. Nothing is written after the answer.
  */
-export class Exchange implements ClientRequest {
-  readonly key: number;
-  readonly era = "modern";
+export class Exchange extends ClientRequest {
   readonly version = undefined;
   readonly log = undefined;
   readonly token: ReturnType<typeof progressTokenOf>;
-  readonly caller: Caller;
-  readonly view: ResolvedView;
   /** Whether the client reads streams. */
   readonly isStreamable: boolean;
   /** Called when the client reads again. */
@@ -47,7 +40,6 @@ export class Exchange implements ClientRequest {
   readonly #bytes: HeldBytes | undefined;
   /** From which level on the client reads the log of the call. */
   readonly #logLevel: LogLevel | undefined;
-  #frame: RequestFrame;
   /**
    * `json`: one piece. `either`: a stream if there is a message before the answer. `stream`: a result is always a stream, which is
    * kept alive; an error before any message is one piece.
@@ -61,11 +53,8 @@ export class Exchange implements ClientRequest {
 
   constructor(deps: ExchangeDeps, key: number, post: AdmittedPost) {
     const { request, reply, frame } = post;
+    super(post, "modern", key);
     this.#deps = deps;
-    this.#frame = frame;
-    this.key = key;
-    this.caller = post.caller;
-    this.view = post.view;
     this.#reply = reply;
     this.#bytes = post.bytes;
     this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");
@@ -81,11 +70,7 @@ export class Exchange implements ClientRequest {
     this.#stopQuietTimer = clock.after(bounds.keepAliveMs, () => this.#stream().write(keepAliveComment));
   }
 
-  get frame(): RequestFrame {
-    return this.#frame;
-  }
-
-  get isUnread(): boolean {
+  override get isUnread(): boolean {
     return (this.#reply.heldBytes ?? 0) > 0;
   }
 
@@ -107,12 +92,12 @@ export class Exchange implements ClientRequest {
 
   /** Opens the stream, and keeps nothing of the params, which may be large: a subscription stays open for long. */
   listen(): void {
-    const { kind, id, method } = this.#frame;
-    this.#frame = { kind, id, method, params: undefined };
+    const { kind, id, method } = this.frame;
+    this.frame = { kind, id, method, params: undefined };
     this.#stream();
   }
 
-  released(): void {
+  override released(): void {
     this.#bytes?.release();
   }
 
@@ -128,7 +113,7 @@ export class Exchange implements ClientRequest {
   answer(answer: RpcAnswer): void {
     if (this.#isOver) return;
     const { responder } = this.#deps.http;
-    const { id } = this.#frame;
+    const { id } = this.frame;
     if (this.#sink === undefined && (this.#answering !== "stream" || answer.kind === "error")) {
       responder.answer(this.#reply, answer, { id, era: "modern" });
       this.#end();

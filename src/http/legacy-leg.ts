@@ -14,7 +14,7 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../mcp/protocol.ts";
-import type { ClientRequest } from "../mcp/running-request.ts";
+import type { ClientRequest } from "../mcp/dispatcher.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";

@@ -1,5 +1,4 @@
-import { Dispatcher } from "../mcp/dispatcher.ts";
-import type { ClientRequest } from "../mcp/running-request.ts";
+import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
 import { closing, rpcCodes, toRpcError, type RequestId, type RpcAnswer } from "../mcp/protocol.ts";
 import type { ModernPost } from "./leg.ts";
 import { Exchange, type ExchangeDeps } from "./exchange.ts";

@@ -1,13 +1,102 @@
+import type { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
 import { SlotMap } from "../spine/slot-map.ts";
+import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
-import type { CallQueue } from "./call-queue.ts";
-import { methodsOf, toInternalAnswer, type Methods, type Turn } from "./methods.ts";
+import type { CallQueue, QueuedCall } from "./call-queue.ts";
+import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
+import type { RequestFrame } from "./parse-frame.ts";
 import { downgrade } from "./protocol-features.ts";
-import { busy, closing, duplicateId, newestLegacyVersion, unknownMethod } from "./protocol.ts";
-import type { RequestId, RpcAnswer } from "./protocol.ts";
-import { hasHandler, keyOf, Running, type ClientRequest, type HandlerRun } from "./running-request.ts";
+import { busy, closing, duplicateId, newestLegacyVersion, unknownMethod, type RpcError } from "./protocol.ts";
+import type { Era, LogLevels, RequestId, RpcAnswer } from "./protocol.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
+
+/** A request whose caller is shown a view. */
+export interface AdmittedRequest {
+  readonly frame: RequestFrame;
+  readonly caller: Caller;
+  readonly view: ResolvedView;
+}
+
+/**
+ * A request of a client, and the way back to the client. Every transport extends it. The dispatcher keeps its own state in it, so
+ * that there is one object a request, and hands it to the handler.
+ */
+export abstract class ClientRequest implements QueuedCall {
+  /** Read again for retries. A subscription keeps no params. */
+  frame: RequestFrame;
+  /** Key among the running requests: the id, or another one if each request stands alone. */
+  readonly key: RequestId;
+  readonly era: Era;
+  readonly caller: Caller;
+  /** The view of the caller when the request arrived, or when its handler started. */
+  view: ResolvedView;
+  /** Protocol version of the handshake; `undefined` for clients without one. */
+  abstract readonly version: string | undefined;
+  /** Log of the client; `undefined` for clients without a level of their own. */
+  abstract readonly log: LogLevels | undefined;
+  /** The progress token, or what is wrong with it. */
+  abstract readonly token: string | number | undefined | RpcError;
+  /** Only the dispatcher changes this field and those below. */
+  dispatcher: { begin(request: ClientRequest): void } | undefined;
+  /** `undefined` for subscriptions, as is `call`. */
+  method: Method | undefined;
+  call: CallContext | undefined;
+  /** The queue in which the request waits or has its place. */
+  queue: CallQueue | undefined;
+  /** Whether the request did not start at once. */
+  hasWaited = false;
+  /** Whether the handler was started, and has not settled. */
+  isStarted = false;
+
+  constructor({ frame, caller, view }: AdmittedRequest, era: Era, key: RequestId = frame.id) {
+    this.frame = frame;
+    this.key = key;
+    this.era = era;
+    this.caller = caller;
+    this.view = view;
+  }
+
+  get text(): string | undefined {
+    return this.frame.text;
+  }
+
+  /** Resolves when the answer may follow the progress of the call; `undefined`: now. */
+  get written(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  /** Whether the system has not taken the whole answer. */
+  get isUnread(): boolean {
+    return false;
+  }
+
+  start(): void {
+    this.dispatcher?.begin(this);
+  }
+
+  /** Creates the context of the call. Called once, if a handler runs. */
+  abstract open(token: string | number | undefined): CallContext;
+  /** Delivers the answer. Called at most once, and not after {@link cancelled}. */
+  abstract answer(answer: RpcAnswer): void;
+  /** Takes note that the client cancelled the request. */
+  cancelled?(): void;
+  /** Takes note that the server closes, and answers for itself. Left out: the aborted handler answers. */
+  ended?(): void;
+  /** Called once, after {@link open}, when the handler neither waits nor runs any more. */
+  released?(): void;
+}
+
+/** A request that a handler answers. */
+type HandledRequest<TRequest extends ClientRequest> = TRequest & {
+  readonly method: Method;
+  readonly call: CallContext;
+};
+
+function hasHandler<TRequest extends ClientRequest>(request: TRequest): request is HandledRequest<TRequest> {
+  return request.method !== undefined && request.call !== undefined;
+}
 
 /** Serves the methods of subscriptions, and answers them through {@link Dispatcher.answer}. */
 interface Subscriptions<TRequest extends ClientRequest> {
@@ -37,25 +126,18 @@ export class Dispatcher<TRequest extends ClientRequest> {
   readonly #deps: DispatcherDeps<TRequest>;
   readonly #methods: Methods;
   /** Requests without an answer. */
-  readonly #open = new SlotMap<RequestId, Running<TRequest>>();
+  readonly #open = new SlotMap<RequestId, TRequest>();
   /** Requests that were answered or cancelled, and whose handlers run on. Created with the first. */
-  #overrun: Set<Running<TRequest>> | undefined;
+  #overrun: Set<TRequest> | undefined;
   readonly #onQuiet: (() => void)[] = [];
   readonly #onIdle: (() => void)[] = [];
   /** Requests that start when everything that came with them is read. */
-  readonly #starting: HandlerRun<TRequest>[] = [];
-  readonly #begin = (running: Running<TRequest>): void => {
-    if (!hasHandler(running)) return this.#subscribe(running.request);
-    running.isStarted = true;
-    if (running.method.turn === "none") return this.#start(running);
-    // A cancellation that came in one piece with its request still keeps the handler from running.
-    if (this.#starting.push(running) === 1) queueMicrotask(this.#startAll);
-  };
+  readonly #starting: HandledRequest<TRequest>[] = [];
   readonly #startAll = (): void => {
-    for (const [index, running] of this.#starting.splice(0).entries()) {
+    for (const [index, request] of this.#starting.splice(0).entries()) {
       // A handler that ran before it may have changed the rules.
-      running.hasWaited ||= index > 0;
-      this.#start(running);
+      request.hasWaited ||= index > 0;
+      this.#start(request);
     }
   };
 
@@ -82,29 +164,38 @@ export class Dispatcher<TRequest extends ClientRequest> {
   /** Requests whose handlers wait or run, also after the answer. */
   get running(): readonly TRequest[] {
     const all = [...this.#open.list(), ...(this.#overrun ?? [])];
-    return all.filter(({ call }) => call !== undefined).map(({ request }) => request);
+    return all.filter(({ call }) => call !== undefined);
   }
 
   /** Serves a request. */
   serve(request: TRequest): void {
-    const { token, frame } = request;
-    const { method: name } = frame;
-    const key = keyOf(request);
+    const { token, key } = request;
+    const name = request.frame.method;
     if (this.#open.has(key)) return request.answer(duplicateId);
     if (typeof token === "object") return request.answer(token);
     const method = this.#methods[request.era].get(name);
-    const running = new Running(request, method, this.#begin);
+    request.dispatcher = this;
+    request.method = method;
     if (method === undefined) {
       const isQueued = this.#deps.queuesSubscribe === true && name === "resources/subscribe";
-      return this.#enter(running, isQueued ? "reads" : "none");
+      return this.#enter(request, isQueued ? "reads" : "none");
     }
-    running.call = request.open(token);
-    this.#enter(running, method.turn);
+    request.call = request.open(token);
+    this.#enter(request, method.turn);
+  }
+
+  /** Starts a request that has its place. Only {@link ClientRequest} calls it. */
+  begin(request: TRequest): void {
+    if (!hasHandler(request)) return this.#subscribe(request);
+    request.isStarted = true;
+    if (request.method.turn === "none") return this.#start(request);
+    // A cancellation that came in one piece with its request still keeps the handler from running.
+    if (this.#starting.push(request) === 1) queueMicrotask(this.#startAll);
   }
 
   /** Answers a request, unless it is over. */
   answer(key: RequestId, answer: RpcAnswer): void {
-    const request = this.#remove(key)?.request;
+    const request = this.#remove(key);
     if (request === undefined) return;
     const { report } = this.#deps.runtime;
     const { method } = request.frame;
@@ -126,13 +217,13 @@ export class Dispatcher<TRequest extends ClientRequest> {
    * @param of - cancels only this request: its id may belong to another one.
    */
   cancel(key: RequestId, of?: TRequest): void {
-    const running = this.#open.get(key);
-    if (running === undefined || (of !== undefined && running.request !== of)) return;
+    const request = this.#open.get(key);
+    if (request === undefined || (of !== undefined && request !== of)) return;
     this.#deps.subscriptions.cancel(key);
-    const isWaiting = this.#withdraw(running);
+    const isWaiting = this.#withdraw(request);
     this.#remove(key);
-    if (!isWaiting) running.call?.cancel();
-    running.request.cancelled?.();
+    if (!isWaiting) request.call?.cancel();
+    request.cancelled?.();
   }
 
   /** Resolves when every request has its answer. */
@@ -152,56 +243,54 @@ export class Dispatcher<TRequest extends ClientRequest> {
    * @param why - the message for handlers.
    */
   close(why = "the server is closing"): void {
-    for (const running of this.#open.list()) {
-      const { request, call } = running;
-      const isWaiting = this.#withdraw(running);
-      if (request.ended !== undefined) this.#remove(keyOf(request));
-      if (!isWaiting) call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
+    for (const request of this.#open.list()) {
+      const isWaiting = this.#withdraw(request);
+      if (request.ended !== undefined) this.#remove(request.key);
+      if (!isWaiting) request.call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
       if (request.ended !== undefined) request.ended();
-      else if (isWaiting) this.answer(keyOf(request), closing);
+      else if (isWaiting) this.answer(request.key, closing);
     }
   }
 
-  #enter(running: Running<TRequest>, turn: Turn): void {
-    const { request } = running;
-    this.#open.add(keyOf(request), running);
-    if (turn === "none") return running.start();
+  #enter(request: TRequest, turn: Turn): void {
+    this.#open.add(request.key, request);
+    if (turn === "none") return this.begin(request);
     const queue = this.#deps.queueOf(turn, request);
-    running.queue = queue;
-    if (queue.add(running)) {
-      running.hasWaited = !running.isStarted;
+    request.queue = queue;
+    if (queue.add(request)) {
+      request.hasWaited = !request.isStarted;
       return;
     }
-    running.queue = undefined;
+    request.queue = undefined;
     // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
-    this.answer(keyOf(request), busy);
-    this.#release(running);
+    this.answer(request.key, busy);
+    this.#release(request);
   }
 
   /** Removes a request from its queue. Returns `false` if it does not wait there. */
-  #withdraw(running: Running<TRequest>): boolean {
-    if (running.queue?.withdraw(running) !== true) return false;
-    running.queue = undefined;
-    this.#release(running);
+  #withdraw(request: TRequest): boolean {
+    if (request.queue?.withdraw(request) !== true) return false;
+    request.queue = undefined;
+    this.#release(request);
     return true;
   }
 
-  #remove(key: RequestId): Running<TRequest> | undefined {
-    const running = this.#open.take(key);
-    if (running === undefined) return undefined;
-    if (running.call === undefined) this.#release(running);
-    else if (running.isStarted) (this.#overrun ??= new Set()).add(running);
+  #remove(key: RequestId): TRequest | undefined {
+    const request = this.#open.take(key);
+    if (request === undefined) return undefined;
+    if (request.call === undefined) this.#release(request);
+    else if (request.isStarted) (this.#overrun ??= new Set()).add(request);
     this.#deps.onOver?.();
     this.#tell();
-    return running;
+    return request;
   }
 
   /** Frees the place of a request. */
-  #release(running: Running<TRequest>): void {
-    const { queue, request, call } = running;
-    running.queue = undefined;
-    this.#overrun?.delete(running);
-    if (call !== undefined) request.released?.();
+  #release(request: TRequest): void {
+    const { queue } = request;
+    request.queue = undefined;
+    this.#overrun?.delete(request);
+    if (request.call !== undefined) request.released?.();
     queue?.done(request.isUnread);
     this.#tell();
   }
@@ -214,7 +303,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
 
   #subscribe(request: TRequest): void {
     const { subscriptions, runtime } = this.#deps;
-    const key = keyOf(request);
+    const { key } = request;
     try {
       if (!subscriptions.serve(request)) this.answer(key, unknownMethod);
     } catch (cause) {
@@ -223,41 +312,39 @@ export class Dispatcher<TRequest extends ClientRequest> {
     }
   }
 
-  #start(running: HandlerRun<TRequest>): void {
-    const { request, method } = running;
+  #start(request: HandledRequest<TRequest>): void {
     const { runtime } = this.#deps;
     const fail = (cause: unknown): void => {
-      this.#settle(running, toInternalAnswer(cause, request.frame.method, runtime.report));
+      this.#settle(request, toInternalAnswer(cause, request.frame.method, runtime.report));
     };
     let answering: RpcAnswer | Promise<RpcAnswer>;
     try {
       // The rules may have changed while the request waited for its turn.
-      const view = running.hasWaited ? runtime.viewFor(request.caller) : request.view;
-      if (view.kind !== "error") running.view = view;
-      answering = view.kind === "error" ? view : method.run(request.frame.params, running);
+      const view = request.hasWaited ? runtime.viewFor(request.caller) : request.view;
+      if (view.kind !== "error") request.view = view;
+      answering = view.kind === "error" ? view : request.method.run(request.frame.params, request);
     } catch (cause) {
       return fail(cause);
     }
     // A promise only if the handler waits: the handshake is over before the next frame is read.
-    if (answering instanceof Promise) void answering.then((answer) => this.#settle(running, answer), fail);
-    else this.#settle(running, answering);
+    if (answering instanceof Promise) void answering.then((answer) => this.#settle(request, answer), fail);
+    else this.#settle(request, answering);
   }
 
-  #settle(running: HandlerRun<TRequest>, answer: RpcAnswer): void {
-    const { written } = running.request;
-    if (written === undefined) this.#finish(running, answer);
-    else void written.then(() => this.#finish(running, answer));
+  #settle(request: HandledRequest<TRequest>, answer: RpcAnswer): void {
+    const { written } = request;
+    if (written === undefined) this.#finish(request, answer);
+    else void written.then(() => this.#finish(request, answer));
   }
 
-  #finish(running: HandlerRun<TRequest>, answer: RpcAnswer): void {
-    const { request, call } = running;
+  #finish(request: HandledRequest<TRequest>, answer: RpcAnswer): void {
+    const { call, key } = request;
     const { isIdle } = call;
     // A call that was cancelled or timed out keeps its place until its handler settles.
-    running.isStarted = !isIdle;
-    const key = keyOf(request);
+    request.isStarted = !isIdle;
     // A cancelled request is not in the map, and its key may belong to another one.
-    if (this.#open.get(key) === running) this.answer(key, answer);
-    if (isIdle) this.#release(running);
-    else call.whenIdle(() => this.#release(running));
+    if (this.#open.get(key) === request) this.answer(key, answer);
+    if (isIdle) this.#release(request);
+    else call.whenIdle(() => this.#release(request));
   }
 }

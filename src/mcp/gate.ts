@@ -6,15 +6,13 @@ import type { Clock } from "../spine/clock.ts";
 import { clientKinds } from "./asking/ask-protocol.ts";
 import { PushedAsks } from "./asking/pushed-asks.ts";
 import { createQueues } from "./call-queue.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import type { ClientRequest } from "./running-request.ts";
+import { ClientRequest, Dispatcher, type AdmittedRequest } from "./dispatcher.ts";
 import { ConnectionCaller, EraState, logLevelOf, progressTokenOf } from "./envelope.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { ClientLog, LastSteps, toLogSink, toProgressSink, type NotificationOutput } from "./notifications.ts";
 import { duplicateId, ownParam, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./protocol.ts";
-import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 
@@ -48,23 +46,14 @@ interface Connection {
   readonly answer: (request: GateRequest, answer: RpcAnswer) => void;
 }
 
-type AdmittedRequest = Pick<ClientRequest, "frame" | "era" | "caller" | "view">;
-
 /** A request of one connection. */
-class GateRequest implements ClientRequest {
-  readonly frame: RequestFrame;
-  readonly era: Era;
-  readonly caller: Caller;
-  readonly view: ResolvedView;
+class GateRequest extends ClientRequest {
   readonly #connection: Connection;
   #steps: LastSteps | undefined;
 
-  constructor(connection: Connection, { frame, era, caller, view }: AdmittedRequest) {
+  constructor(connection: Connection, sent: AdmittedRequest, era: Era) {
+    super(sent, era);
     this.#connection = connection;
-    this.frame = frame;
-    this.era = era;
-    this.caller = caller;
-    this.view = view;
   }
 
   get version(): string | undefined {
@@ -79,7 +68,7 @@ class GateRequest implements ClientRequest {
     return progressTokenOf(this.frame.params);
   }
 
-  get written(): Promise<void> | undefined {
+  override get written(): Promise<void> | undefined {
     return this.#steps?.apart;
   }
 
@@ -205,7 +194,7 @@ export class Gate {
       this.#connection.kinds = clientKinds(ownParam(params, "capabilities"));
       this.#connection.version = negotiate(params);
     }
-    this.#dispatcher.serve(new GateRequest(this.#connection, { frame, era, caller, view }));
+    this.#dispatcher.serve(new GateRequest(this.#connection, { frame, caller, view }, era));
   }
 
   #onNotification({ method, params }: NotificationFrame): void {

@@ -2,8 +2,7 @@ import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { createQueues } from "../mcp/call-queue.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
-import { Dispatcher } from "../mcp/dispatcher.ts";
-import type { ClientRequest } from "../mcp/running-request.ts";
+import { ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
 import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
 import { closing, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
@@ -59,6 +58,40 @@ export interface V1ConnectionDeps {
   readonly options: AttachOptions;
   /** Whether the server keeps the level of its client's log. */
   readonly logsItself: boolean;
+}
+
+/** How a request of the SDK is served. */
+interface V1Reply {
+  readonly log: ClientLog;
+  open(token: string | number | undefined): CallContext;
+  settle(answer: RpcAnswer): void;
+}
+
+class V1ClientRequest extends ClientRequest {
+  readonly version = undefined;
+  readonly log: ClientLog;
+  readonly token: ReturnType<typeof progressTokenOf>;
+  readonly #reply: V1Reply;
+
+  constructor(sent: AdmittedRequest, reply: V1Reply) {
+    super(sent, "legacy");
+    this.log = reply.log;
+    this.token = progressTokenOf(sent.frame.params);
+    this.#reply = reply;
+  }
+
+  open(token: string | number | undefined): CallContext {
+    return this.#reply.open(token);
+  }
+
+  answer(answer: RpcAnswer): void {
+    this.#reply.settle(answer);
+  }
+
+  override cancelled(): void {
+    // The SDK drops the answer of a cancelled request, and waits for it.
+    this.#reply.settle(closing);
+  }
 }
 
 const stallMs = 30_000;
@@ -167,12 +200,8 @@ export class V1Connection {
       const caller = toCaller(options, extra, port.clientInfo);
       const view = this.#admit(caller);
       if (view.kind === "error") return settle(view);
-      const common = { frame, era: "legacy", version: undefined, caller, view, log: this.#log } as const;
-      const token = progressTokenOf(frame.params);
-      const open: ClientRequest["open"] = (progress) => this.#open(progress, caller, extra);
-      // The SDK drops the answer of a cancelled request, and waits for it.
-      const cancelled = (): void => settle(closing);
-      this.#serve({ ...common, token, open, answer: settle, cancelled }, extra.signal);
+      const open: V1Reply["open"] = (token) => this.#open(token, caller, extra);
+      this.#serve(new V1ClientRequest({ frame, caller, view }, { log: this.#log, open, settle }), extra.signal);
     } catch (cause) {
       settle(toInternalAnswer(cause, method, runtime.report));
     }

@@ -1,11 +1,8 @@
 import { CallContext, type CallSetting, type CallStage } from "../../call/call-context.ts";
-import type { ClientRequest } from "../../mcp/running-request.ts";
+import { ClientRequest } from "../../mcp/dispatcher.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import { ownParam, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
-import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
-import type { ResolvedView } from "../../mcp/resolved-view.ts";
-import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../check-head.ts";
 import type { AdmittedPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -15,15 +12,13 @@ import type { Session } from "./session.ts";
  * One request and its answer: JSON in one piece, or a stream of events from the first message on if the client wants more than the
  * answer, or is asked something. A stream outlives its connection: messages are kept for a client that resumes it.
  */
-export class PostedRequest implements ClientRequest {
-  readonly era = "legacy";
+export class PostedRequest extends ClientRequest {
   readonly token: ReturnType<typeof progressTokenOf>;
   readonly #post: AdmittedPost;
   readonly #session: Session;
   readonly #isStreamable: boolean;
   /** Whether the answer and what goes before it are a stream. */
   readonly #isReporting: boolean;
-  #call: CallContext | undefined;
   #stream: EventStream | undefined;
   #stopTimer: (() => void) | undefined;
   #isGone: boolean;
@@ -33,6 +28,7 @@ export class PostedRequest implements ClientRequest {
   constructor(post: AdmittedPost, session: Session) {
     const { request, reply, frame } = post;
     const { clock, bounds } = session.streams.http;
+    super(post, "legacy");
     this.#post = post;
     this.#session = session;
     this.#isGone = reply.isOver;
@@ -47,18 +43,6 @@ export class PostedRequest implements ClientRequest {
     this.#stopTimer = clock.after(bounds.keepAliveMs, () => void this.#open());
   }
 
-  get frame(): RequestFrame {
-    return this.#post.frame;
-  }
-
-  get caller(): Caller {
-    return this.#post.caller;
-  }
-
-  get view(): ResolvedView {
-    return this.#post.view;
-  }
-
   get version(): string {
     return this.#session.version;
   }
@@ -67,7 +51,7 @@ export class PostedRequest implements ClientRequest {
     return this.#session.log;
   }
 
-  get isUnread(): boolean {
+  override get isUnread(): boolean {
     return (this.#post.reply.heldBytes ?? 0) > 0;
   }
 
@@ -79,17 +63,16 @@ export class PostedRequest implements ClientRequest {
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
     this.#endsOnDrop = typeof name === "string" && view.catalog.tool(name)?.onDisconnect === "abort";
     const isPrimed = this.#isReporting && name !== undefined;
-    this.#call = new CallContext({
+    return new CallContext({
       ...this.#toSinks(token),
       caller,
       limiter,
       asking: asks?.portFor((json, onDropped) => this.#ask(json, onDropped), caller),
       reached: isPrimed ? (stage) => this.#reached(stage) : counters.reached,
     });
-    return this.#call;
   }
 
-  released(): void {
+  override released(): void {
     this.#post.bytes?.release();
   }
 
@@ -103,12 +86,12 @@ export class PostedRequest implements ClientRequest {
     else this.#session.streams.finish(stream, http.responder.render(id, answer, "legacy"));
   }
 
-  cancelled(): void {
+  override cancelled(): void {
     const { headers } = this.#session.streams;
     if (!this.#finish()) this.#post.reply.answer({ status: 202, headers });
   }
 
-  ended(): void {
+  override ended(): void {
     const { http } = this.#session.streams;
     const { id } = this.frame;
     if (!this.#finish()) http.responder.refuse(this.#post.reply, sessionNotFound, { status: 404, id });
@@ -165,7 +148,7 @@ export class PostedRequest implements ClientRequest {
   #left(): void {
     this.#isGone = true;
     if (this.#endsOnDrop) this.#session.drop(this);
-    else this.#call?.drop();
+    else this.call?.drop();
   }
 
   #open(isWanted = this.#isReporting): EventStream | undefined {

@@ -1,7 +1,7 @@
 import { anonymous, type Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError } from "../../surface/fault.ts";
-import type { ClientRequest } from "../running-request.ts";
+import type { ClientRequest } from "../dispatcher.ts";
 import type { RequestId, RpcAnswer } from "../protocol.ts";
 import type { AppRuntime } from "../servable-app.ts";
 import { Listens } from "./listens.ts";

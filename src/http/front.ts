@@ -172,7 +172,7 @@ export class Front {
     const enter = (found: Caller): void => {
       reply.owner = budgetKeyOf(found, address);
       if (reply.isOver) return;
-      const exchange = { request, reply, caller: withView(found, view) };
+      const exchange = { request, reply, caller: found.view === view ? found : withView(found, view) };
       if (request.method === "POST") this.#post(exchange);
       else this.#serveSession(exchange);
     };

@@ -1,3 +1,4 @@
+import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
@@ -21,7 +22,6 @@ import { isRefused, type Place } from "./admission.ts";
 import { headerParamsFor, judgeParams } from "./judge-envelope.ts";
 import type { AdmittedPost, HttpExchange, MessagePost, RequestPost } from "./leg.ts";
 import { Session } from "./sessions/session.ts";
-import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
 import { withView } from "./read-view.ts";
 
@@ -34,22 +34,35 @@ const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol 
 /** The versions that a header in a session may name. To leave it out means 2025-03-26, so that may be named as well. */
 const headerVersions: ReadonlySet<string | undefined> = new Set([...legacyVersions, "2025-03-26", undefined]);
 
-/** Who sends something within a session: by the view of its handshake, whatever this request says. */
+/**
+ * Time without a request after which a session gives way to a new one, in milliseconds. Without it, more clients than places
+ * would end each other's sessions in turn.
+ */
+const givesWayAfterMs = 10_000;
+
+/** Returns the sender of a message in a session, with the view of its handshake. */
 function bind(sender: Caller, { caller }: Session): Caller {
-  return withView(sender, caller.view);
+  return sender.isAnonymous ? caller : withView(sender, caller.view);
 }
 
-/** Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. Call `close()` when done. */
+/**
+ * Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. An idle session is ended after a time, with
+ * one timer for all. Call `close()` when done.
+ */
 export class LegacyLeg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
-  readonly #sessions: Sessions;
+  readonly #sessions = new Map<string, Session>();
+  /** Sessions that have ended, and whose handlers run on. */
+  readonly #ending = new Set<Session>();
+  #stopTimer: (() => void) | undefined;
+  /** Messages that were thrown away in sessions that have ended. */
+  #dropped = 0;
   #isDraining = false;
 
   constructor(setting: HttpSetting) {
     this.#setting = setting;
     this.#methods = methodsOf(setting.runtime);
-    this.#sessions = new Sessions(setting.clock, setting.bounds.sessionIdleMs);
   }
 
   request(post: RequestPost): void {
@@ -101,45 +114,55 @@ export class LegacyLeg {
   delete(exchange: HttpExchange): void {
     const session = this.#find(exchange);
     if (session === undefined) return;
-    this.#sessions.end(exchange.request.header("mcp-session-id") ?? "");
+    this.#end(session);
     exchange.reply.answer({ status: 200 });
   }
 
-  /** Number of messages that were thrown away unsent. */
+  /** Number of messages that were thrown away unsent, in all sessions so far. */
   get dropped(): number {
-    return this.#sessions.dropped;
+    let count = this.#dropped;
+    for (const session of this.#sessions.values()) count += session.dropped;
+    return count;
   }
 
   /** Ends every stream that belongs to no request and takes nothing new. Resolves when every request has its answer. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    await this.#sessions.drain();
+    await Promise.all(Array.from(this.#sessions.values(), (session) => session.drain()));
   }
 
   /** Ends every session. Callable twice. */
   async close(): Promise<void> {
     this.#isDraining = true;
-    this.#sessions.close();
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    for (const session of this.#sessions.values()) this.#end(session);
   }
 
   /** Resolves when no handler runs. A handler that never settles keeps it from that. */
-  idle(): Promise<void> {
-    return this.#sessions.idle();
+  async idle(): Promise<void> {
+    const all = this.#all().map(({ dispatcher }) => new Promise<void>((resolve) => dispatcher.whenIdle(resolve)));
+    await Promise.all(all);
   }
 
-  /** Requests whose handlers run, also after the answer. */
+  /** Requests whose handlers run, also after the answer, and in sessions that have ended. */
   get running(): readonly ClientRequest[] {
-    return this.#sessions.running;
+    return this.#all().flatMap(({ dispatcher }) => dispatcher.running);
   }
 
-  /** The session that a request names, where it is its caller's; else it was answered. */
+  #all(): readonly Session[] {
+    return [...this.#sessions.values(), ...this.#ending];
+  }
+
+  /** Returns the session that a request names. Refuses the request otherwise: a session of another caller looks as if it did not exist. */
   #find(exchange: HttpExchange): Session | undefined {
     const { request, caller } = exchange;
     const id = request.header("mcp-session-id");
-    const session = id === undefined ? undefined : this.#sessions.find(id, caller);
+    const session = id === undefined ? undefined : this.#sessions.get(id);
+    const isOwn = session !== undefined && callerKey(session.caller) === callerKey(caller);
     const version = request.header("mcp-protocol-version");
     if (id === undefined) this.#refuse(exchange, missing, 400);
-    else if (session === undefined) this.#refuse(exchange, sessionNotFound, 404);
+    else if (!isOwn) this.#refuse(exchange, sessionNotFound, 404);
     else if (!headerVersions.has(version)) this.#refuse(exchange, badVersion, 400);
     else return session;
     return undefined;
@@ -167,7 +190,7 @@ export class LegacyLeg {
     const { admission } = this.#setting;
     const place = admission.openSession(caller);
     if (!isRefused(place)) return place;
-    const hasMadeWay = this.#sessions.endIdlest(place.scope === "principal" ? caller : undefined);
+    const hasMadeWay = this.#endIdlest(place.scope === "principal" ? caller : undefined);
     return hasMadeWay ? admission.openSession(caller) : place;
   }
 
@@ -199,8 +222,61 @@ export class LegacyLeg {
     const id = crypto.randomUUID();
     const kinds = clientKinds(ownParam(frame.params, "capabilities"));
     const version = negotiate(frame.params);
-    this.#sessions.add(id, new Session({ http: this.#setting, id, place, caller, kinds, version }));
+    this.#sessions.set(id, new Session({ http: this.#setting, id, place, caller, kinds, version }));
+    this.#arm(this.#setting.bounds.sessionIdleMs);
     return { "mcp-session-id": id };
+  }
+
+  /**
+   * Ends the session that has been idle the longest: most clients leave without a DELETE. Ends none that had a request in the
+   * last ten seconds, unless its client has closed its stream since. Returns whether it ended one.
+   *
+   * @param of - ends only a session of this caller. @default of any
+   */
+  #endIdlest(of?: Caller): boolean {
+    let idlest: Session | undefined;
+    let since = Infinity;
+    const latest = this.#setting.clock.now() - givesWayAfterMs;
+    for (const session of this.#sessions.values()) {
+      if (!session.dispatcher.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
+      const { idleSince = Infinity } = session;
+      const givesWay = idleSince <= latest || session.hasLeft;
+      if (givesWay && idleSince < since) [idlest, since] = [session, idleSince];
+    }
+    if (idlest !== undefined) this.#end(idlest);
+    return idlest !== undefined;
+  }
+
+  /** Ends a session. Its place is free when no handler runs for it. */
+  #end(session: Session): void {
+    this.#sessions.delete(session.id);
+    this.#dropped += session.dropped;
+    session.close();
+    this.#ending.add(session);
+    session.dispatcher.whenIdle(() => void this.#ending.delete(session));
+  }
+
+  #arm(delayMs: number): void {
+    const { clock, bounds } = this.#setting;
+    if (bounds.sessionIdleMs === 0 || this.#sessions.size === 0) return;
+    this.#stopTimer ??= clock.after(delayMs, () => {
+      this.#stopTimer = undefined;
+      this.#arm(this.#sweep());
+    });
+  }
+
+  /** Ends sessions that were idle for too long. Returns when the next one may be due, in milliseconds. */
+  #sweep(): number {
+    const { clock, bounds } = this.#setting;
+    const now = clock.now();
+    let nextMs = bounds.sessionIdleMs;
+    for (const session of this.#sessions.values()) {
+      const leftMs = (session.idleSince ?? now) + bounds.sessionIdleMs - now;
+      // Timers may fire a little early; whole milliseconds are as fine as they get.
+      if (leftMs < 1) this.#end(session);
+      else nextMs = Math.min(nextMs, leftMs);
+    }
+    return nextMs;
   }
 
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {

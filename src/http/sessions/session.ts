@@ -140,6 +140,10 @@ export class Session {
     });
   }
 
+  get id(): string {
+    return this.#deps.id;
+  }
+
   /** The caller of the handshake. Their view holds for as long as the session lasts. */
   get caller(): Caller {
     return this.#deps.caller;

@@ -7,8 +7,7 @@ import { announce, countShown, inspector, ownCommand } from "../mcp/announce.ts"
 import { Gate } from "../mcp/gate.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
-import { createFrameReader, type FrameReader } from "./frame-reader.ts";
-import { createFrameWriter } from "./frame-writer.ts";
+import { FrameReader, FrameWriter } from "./frames.ts";
 import { viewFields } from "../surface/caller-options.ts";
 import { toLocalCaller, type LocalCallerOptions } from "./local-caller.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
@@ -135,7 +134,7 @@ interface Ends {
 /** Wires bytes to a gate and back. Returns what is to be closed, innermost last. */
 function connect({ runtime, input, output, stallMs, caller }: Ends): Connected {
   let broken: () => void = () => {};
-  const writer = createFrameWriter(output, {
+  const writer = new FrameWriter(output, {
     onBroken: () => broken(),
     onFull: () => flow.setFull(true),
     onDrain: () => flow.setFull(false),
@@ -146,7 +145,7 @@ function connect({ runtime, input, output, stallMs, caller }: Ends): Connected {
     caller,
     ...(stallMs === undefined ? {} : { stallMs }),
   });
-  const reader = createFrameReader({
+  const reader = new FrameReader({
     maxBytes: runtime.limits.maxBytes,
     onFrame: (text) => {
       flow.count();

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFrameReader, type FrameReader } from "../../src/stdio/frame-reader.ts";
+import { FrameReader } from "../../src/stdio/frames.ts";
 import { finish, start } from "./fixtures/run.ts";
 
 interface Recorder {
@@ -16,7 +16,7 @@ const BAD_ENCODING = "<bad encoding>";
 
 function record(maxBytes = 1024, onFrame: (text: string, reader: FrameReader) => void = () => {}): Recorder {
   const seen: string[] = [];
-  const reader: FrameReader = createFrameReader({
+  const reader: FrameReader = new FrameReader({
     maxBytes,
     onFrame: (text) => {
       seen.push(text);
@@ -41,7 +41,7 @@ const cut = (bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] => {
   return places.slice(1).map((place, index) => bytes.subarray(places[index], place));
 };
 
-describe("createFrameReader()", () => {
+describe("FrameReader", () => {
   it("gives each line when a chunk holds several", () => {
     expect(read("one\ntwo\n\nthree\n")).toEqual(["one", "two", "", "three"]);
   });

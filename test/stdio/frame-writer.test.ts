@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { type FrameWriter, createFrameWriter } from "../../src/stdio/frame-writer.ts";
+import { FrameWriter } from "../../src/stdio/frames.ts";
 
 type Done = (error?: Error | null) => void;
 
@@ -24,7 +24,7 @@ function record(sink: (done: Done) => void = (done) => done()): Recorder {
       sink(done);
     },
   });
-  const writer = createFrameWriter(output, {
+  const writer = new FrameWriter(output, {
     onBroken: (cause) => void events.push(`broken: ${cause instanceof Error ? cause.message : String(cause)}`),
     onFull: () => void events.push("full"),
     onDrain: () => void events.push("drain"),
@@ -34,7 +34,7 @@ function record(sink: (done: Done) => void = (done) => done()): Recorder {
 
 const epipe = (): Error => Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
 
-describe("createFrameWriter()", () => {
+describe("FrameWriter", () => {
   it("joins the frames of one turn into one write when they are small", async () => {
     const { writer, writes } = record();
     writer.write('{"a":1}');

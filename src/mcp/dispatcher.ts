@@ -1,6 +1,6 @@
 import type { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
-import { SlotMap } from "../spine/slot-map.ts";
+import { SlotMap } from "../spine/in-flight.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
 import type { CallQueue, QueuedCall } from "./call-queue.ts";

@@ -1,4 +1,4 @@
-import { type Place, Places } from "./places.ts";
+import { type Place, Places } from "./in-flight.ts";
 
 /** Upper bounds of a {@link Budget}, in the unit that it counts: bytes or places. */
 export interface BudgetLimits {

@@ -3,7 +3,7 @@ import { Backoff } from "./backoff.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Dial, HeldLink } from "./dial.ts";
 import type { HolderUser } from "./holder-user.ts";
-import { Places } from "./places.ts";
+import { Places } from "./in-flight.ts";
 
 /** What a holder is made of. Times are in milliseconds. */
 export interface HolderSetting<TLink extends HeldLink> {

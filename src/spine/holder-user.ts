@@ -1,4 +1,4 @@
-import type { Place } from "./places.ts";
+import type { Place } from "./in-flight.ts";
 
 /** Somebody who needs the link: a watch for as long as it is watched, a request until it is answered. */
 export interface HolderUser<TLink> {

@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { ConnectionHolder } from "./connection-holder.ts";
 import type { HeldLink } from "./dial.ts";
 import type { HolderUser } from "./holder-user.ts";
-import type { Place } from "./places.ts";
+import type { Place } from "./in-flight.ts";
 
 /** How one sending went. Only the first that is told counts. */
 export interface Reply<TValue> {

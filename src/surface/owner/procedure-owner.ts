@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
-import { Places } from "../../spine/places.ts";
+import { Places } from "../../spine/in-flight.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import { tagOf } from "../../tags/tag-of.ts";

@@ -1,9 +1,9 @@
 import { CallContext } from "../call/call-context.ts";
 import type { LogLevel } from "../catalog/entry.ts";
 import { ClientRequest } from "../mcp/dispatcher.ts";
-import { logLevelOf, progressTokenOf } from "../mcp/envelope.ts";
+import { logLevelOf } from "../mcp/envelope.ts";
 import { toLogSink, toProgressSink } from "../mcp/notifications.ts";
-import type { RpcAnswer } from "../mcp/protocol.ts";
+import { progressTokenOf, type RpcAnswer } from "../mcp/protocol.ts";
 import type { HeldBytes } from "./body.ts";
 import { acceptsType } from "./check-head.ts";
 import type { AdmittedPost } from "./leg.ts";

@@ -1,6 +1,6 @@
 import { authorise } from "../call/authorise.ts";
-import { checkEnvelope, claimsModern, metaOf } from "../mcp/envelope.ts";
-import { modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
+import { checkEnvelope, claimsModern } from "../mcp/envelope.ts";
+import { metaOf, modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";

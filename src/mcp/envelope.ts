@@ -3,16 +3,7 @@ import type { LogLevel } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isLogLevel } from "./notifications.ts";
-import {
-  isRequestId,
-  modernVersions,
-  ownParam,
-  rpcCodes,
-  toRpcError,
-  type Era,
-  type RequestId,
-  type RpcError,
-} from "./protocol.ts";
+import { metaOf, modernVersions, ownParam, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 import { withCallerView } from "../surface/caller-key.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
@@ -21,12 +12,6 @@ const versionKey = `${keyPrefix}protocolVersion`;
 export const capabilitiesKey: string = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
-
-/** Returns the `_meta` of params if it is an object. */
-export function metaOf(params: JsonObject | undefined): JsonObject | undefined {
-  const meta = ownParam(params, "_meta");
-  return isJsonObject(meta) ? meta : undefined;
-}
 
 /** Whether a request claims to be modern: it carries either of the two keys that every modern request must carry. */
 export function claimsModern(params: JsonObject | undefined): boolean {
@@ -39,7 +24,9 @@ function bad(what: string): RpcError {
 }
 
 /** The error for a request without the envelope that the modern era demands. */
-const missingEnvelope: RpcError = bad(`"_meta" must carry "${versionKey}" and "${capabilitiesKey}" on every request`);
+export const missingEnvelope: RpcError = bad(
+  `"_meta" must carry "${versionKey}" and "${capabilitiesKey}" on every request`,
+);
 
 /** Checks the envelope of a modern request. Returns the error, or `undefined`. */
 export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
@@ -122,17 +109,6 @@ export function envelopeClientOf(params: JsonObject | undefined): CallerView["cl
   return readClient(ownParam(metaOf(params), clientInfoKey));
 }
 
-/** Returns the progress token of a request, or the error of a bad one. */
-export function progressTokenOf(params: JsonObject | undefined): string | number | undefined | RpcError {
-  if (params === undefined || !Object.hasOwn(params, "_meta")) return undefined;
-  const meta = params["_meta"];
-  if (!isJsonObject(meta)) return bad('"_meta" must be an object');
-  const token = ownParam(meta, "progressToken");
-  // It is sent back with every report: no more of it than of an id.
-  if (token === undefined || isRequestId(token)) return token;
-  return bad('"progressToken" must be a string of at most 1 KiB or a safe integer');
-}
-
 /** The last copy of each anonymous caller. Over HTTP without sessions every request names its client. */
 const copies = new WeakMap<Caller, Caller>();
 
@@ -149,106 +125,4 @@ export function withClient(caller: Caller, client: Client | undefined): Caller {
   const copy = withCallerView(caller, view);
   if (caller.isAnonymous) copies.set(caller, copy);
   return copy;
-}
-
-/** The caller of one connection, with the program that it names. */
-export class ConnectionCaller {
-  #caller: Caller;
-
-  constructor(caller: Caller) {
-    this.#caller = caller;
-  }
-
-  /** The caller as of the last request that named its program. */
-  get current(): Caller {
-    return this.#caller;
-  }
-
-  /** Returns the caller of a request. A handshake names the program for all that follow, a modern request for itself. */
-  of(method: string, params: JsonObject | undefined, era: Era): Caller {
-    if (era === "modern") this.#caller = withClient(this.#caller, envelopeClientOf(params));
-    else if (method === "initialize") {
-      this.#caller = withClient(this.#caller, readClient(ownParam(params, "clientInfo")));
-    }
-    return this.#caller;
-  }
-}
-
-/** What a connection has agreed on. `probed`: a modern client asked who is there, and may still fall back. */
-type State = "opening" | "probed" | "modern" | "legacy";
-
-const notInitialised = toRpcError(
-  rpcCodes.invalidRequest,
-  "Invalid request: this connection is not initialised; send initialize, or the modern envelope on every request",
-);
-
-const alreadyInitialised = toRpcError(
-  rpcCodes.invalidRequest,
-  "Invalid request: this connection is initialised already",
-);
-
-/** What is known of a request when its era is decided. */
-interface OpeningRequest {
-  readonly method: string;
-  readonly params: JsonObject | undefined;
-}
-
-/**
- * Which era a connection speaks. Decided by its first requests and then fixed; a request that does not fit is refused
- * before anything runs.
- */
-export class EraState {
-  #state: State = "opening";
-  #initializeId: RequestId | undefined;
-  #mayInitialiseAgain = false;
-
-  /** Whether the handshake succeeded. Only the legacy era has notifications other than cancellation. */
-  get isLegacy(): boolean {
-    return this.#state === "legacy";
-  }
-
-  /** Returns the era of a request, or the error that refuses it. A handshake counts once {@link initialised} is called. */
-  admit(request: OpeningRequest): Era | RpcError {
-    if (this.isLegacy) return this.#admitLegacy(request);
-    if (claimsModern(request.params)) return this.#admitModern(request);
-    if (request.method === "initialize") return this.#admitInitialize(request);
-    // A ping is answered before the handshake, and decides nothing.
-    if (this.#state === "opening") return request.method === "ping" ? "legacy" : notInitialised;
-    return missingEnvelope;
-  }
-
-  /** Fixes the legacy era: the handshake of this id succeeded. */
-  initialised(id: RequestId): void {
-    this.#state = "legacy";
-    this.#initializeId = id;
-    this.#mayInitialiseAgain = false;
-  }
-
-  /** Whether this id is the handshake's. Cancelling it, which the protocol forbids, only makes room for another one. */
-  cancelInitialize(id: unknown): boolean {
-    if (this.#initializeId === undefined || id !== this.#initializeId) return false;
-    this.#mayInitialiseAgain = true;
-    return true;
-  }
-
-  #admitLegacy(request: OpeningRequest): Era | RpcError {
-    if (request.method !== "initialize") return "legacy";
-    return this.#mayInitialiseAgain ? this.#admitInitialize(request) : alreadyInitialised;
-  }
-
-  #admitInitialize({ params }: OpeningRequest): Era | RpcError {
-    if (this.#state === "modern") {
-      const requested = params?.["protocolVersion"];
-      return unsupportedVersion(typeof requested === "string" ? requested : "unknown");
-    }
-    return checkInitialize(params) ?? "legacy";
-  }
-
-  #admitModern({ method, params }: OpeningRequest): Era | RpcError {
-    const wrong = checkEnvelope(params);
-    if (wrong !== undefined) return wrong;
-    if (method !== "server/discover") this.#state = "modern";
-    else if (this.#state === "opening") this.#state = "probed";
-    return "modern";
-  }
 }

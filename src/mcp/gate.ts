@@ -7,12 +7,34 @@ import { clientKinds } from "./asking/ask-protocol.ts";
 import { PushedAsks } from "./asking/pushed-asks.ts";
 import { createQueues } from "./call-queue.ts";
 import { ClientRequest, Dispatcher, type AdmittedRequest } from "./dispatcher.ts";
-import { ConnectionCaller, EraState, logLevelOf, progressTokenOf } from "./envelope.ts";
+import {
+  checkEnvelope,
+  checkInitialize,
+  claimsModern,
+  envelopeClientOf,
+  logLevelOf,
+  missingEnvelope,
+  readClient,
+  unsupportedVersion,
+  withClient,
+} from "./envelope.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { ClientLog, LastSteps, toLogSink, toProgressSink, type NotificationOutput } from "./notifications.ts";
-import { duplicateId, ownParam, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
-import { createAnswerRenderer, type AnswerRenderer } from "./protocol.ts";
+import {
+  alreadyInitialised,
+  createAnswerRenderer,
+  duplicateId,
+  notInitialised,
+  ownParam,
+  progressTokenOf,
+  unknownMethod,
+  type AnswerRenderer,
+  type Era,
+  type RequestId,
+  type RpcAnswer,
+  type RpcError,
+} from "./protocol.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 
@@ -21,20 +43,83 @@ export interface GateOptions {
   readonly runtime: AppRuntime;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
-  /** Who asks, and by which view. Default: somebody of whom nothing is known, by the default one. */
+  /** @default the anonymous caller, by the default view */
   readonly caller?: Caller;
-  /** Default: this machine's. */
+  /** @default the clock of this machine */
   readonly clock?: Clock;
-  /** How long the output may stay full until nothing is watched for it any more, in milliseconds. Default 30,000. */
+  /** Milliseconds that the output may stay full until all watches stop. @default 30,000 */
   readonly stallMs?: number;
 }
 
-const defaultStallMs = 30_000;
+/** The state of a connection. `probed`: a modern client asked who is there, and may still fall back. */
+type State = "opening" | "probed" | "modern" | "legacy";
 
-/** What all requests of one connection share. */
+type OpeningRequest = Pick<RequestFrame, "method" | "params">;
+
+/**
+ * The era of a connection: decided by its first requests and then fixed. A request that does not fit is refused before anything
+ * runs.
+ */
+export class EraState {
+  #state: State = "opening";
+  #initializeId: RequestId | undefined;
+  #mayInitialiseAgain = false;
+
+  /** Whether the handshake succeeded. Only the legacy era has notifications other than cancellation. */
+  get isLegacy(): boolean {
+    return this.#state === "legacy";
+  }
+
+  /** Returns the era of a request, or the error that refuses it. A handshake counts once {@link initialised} is called. */
+  admit(request: OpeningRequest): Era | RpcError {
+    if (this.isLegacy) return this.#admitLegacy(request);
+    if (claimsModern(request.params)) return this.#admitModern(request);
+    if (request.method === "initialize") return this.#admitInitialize(request);
+    // A ping is answered before the handshake, and decides nothing.
+    if (this.#state === "opening") return request.method === "ping" ? "legacy" : notInitialised;
+    return missingEnvelope;
+  }
+
+  /** Fixes the legacy era: the handshake of this id succeeded. */
+  initialised(id: RequestId): void {
+    this.#state = "legacy";
+    this.#initializeId = id;
+    this.#mayInitialiseAgain = false;
+  }
+
+  /** Returns whether this id is the handshake's. To cancel it, which the protocol forbids, only makes room for another one. */
+  cancelInitialize(id: unknown): boolean {
+    if (this.#initializeId === undefined || id !== this.#initializeId) return false;
+    this.#mayInitialiseAgain = true;
+    return true;
+  }
+
+  #admitLegacy(request: OpeningRequest): Era | RpcError {
+    if (request.method !== "initialize") return "legacy";
+    return this.#mayInitialiseAgain ? this.#admitInitialize(request) : alreadyInitialised;
+  }
+
+  #admitInitialize({ params }: OpeningRequest): Era | RpcError {
+    if (this.#state === "modern") {
+      const requested = params?.["protocolVersion"];
+      return unsupportedVersion(typeof requested === "string" ? requested : "unknown");
+    }
+    return checkInitialize(params) ?? "legacy";
+  }
+
+  #admitModern({ method, params }: OpeningRequest): Era | RpcError {
+    const wrong = checkEnvelope(params);
+    if (wrong !== undefined) return wrong;
+    if (method !== "server/discover") this.#state = "modern";
+    else if (this.#state === "opening") this.#state = "probed";
+    return "modern";
+  }
+}
+
+/** State that all requests of one connection share. */
 interface Connection {
-  readonly runtime: AppRuntime;
   readonly clock: Clock;
+  /** Questions to a client up to 2025-11-25. */
   readonly asks: PushedAsks;
   /** The kinds of questions that the client can answer; set by the handshake, as the version is. */
   kinds: ReadonlySet<AskKind>;
@@ -85,8 +170,8 @@ class GateRequest extends ClientRequest {
   }
 
   #logSink(): LogSink | undefined {
-    const { runtime, output } = this.#connection;
-    const level = runtime.logs ? logLevelOf(this.frame.params) : undefined;
+    const { logSink, output } = this.#connection;
+    const level = logSink && logLevelOf(this.frame.params);
     return level && toLogSink(level, output);
   }
 
@@ -103,30 +188,26 @@ export class Gate {
   readonly #runtime: AppRuntime;
   readonly #send: (json: string) => void;
   readonly #era = new EraState();
-  readonly #caller: ConnectionCaller;
+  /** The caller, with the program that the last request named. */
+  #caller: Caller;
   readonly #queues = createQueues();
   readonly #render: AnswerRenderer;
-  /** Questions to the client, in the legacy era. */
-  readonly #asks: PushedAsks;
   readonly #subscriptions: SubscriptionSession;
   readonly #dispatcher: Dispatcher<GateRequest>;
   readonly #connection: Connection;
   #outputFull = false;
   #closed = false;
 
-  constructor({ runtime, send, clock = systemClock, stallMs = defaultStallMs, caller = anonymous }: GateOptions) {
+  constructor({ runtime, send, clock = systemClock, stallMs = 30_000, caller = anonymous }: GateOptions) {
     this.#runtime = runtime;
     this.#send = send;
-    this.#caller = new ConnectionCaller(caller);
+    this.#caller = caller;
     this.#render = createAnswerRenderer(runtime.info);
-    const asks = new PushedAsks({ kinds: () => this.#connection.kinds, send, report: runtime.report });
-    this.#asks = asks;
     const log = new ClientLog();
     const output = { send, isFull: () => this.#outputFull };
     this.#connection = {
-      runtime,
       clock,
-      asks,
+      asks: new PushedAsks({ kinds: () => this.#connection.kinds, send, report: runtime.report }),
       kinds: clientKinds(undefined),
       version: undefined,
       log,
@@ -154,7 +235,7 @@ export class Gate {
     this.#queues.calls.hold(full);
     this.#queues.reads.hold(full);
     this.#subscriptions.setOutputFull(full);
-    this.#asks.hold(full);
+    this.#connection.asks.hold(full);
   }
 
   /** Takes one frame. Never throws. */
@@ -163,7 +244,7 @@ export class Gate {
     const frame = parseFrame(text, this.#runtime.limits);
     if (frame.kind === "request") this.#onRequest(frame);
     else if (frame.kind === "notification") this.#onNotification(frame);
-    else if (frame.kind === "response") this.#asks.answer(frame);
+    else if (frame.kind === "response") this.#connection.asks.answer(frame);
     else if (frame.kind === "error") this.#answer(frame.id, frame, "legacy");
   }
 
@@ -177,7 +258,7 @@ export class Gate {
   close(): void {
     this.#subscriptions.close();
     this.#closed = true;
-    this.#asks.close();
+    this.#connection.asks.close();
     this.#dispatcher.close();
   }
 
@@ -187,7 +268,7 @@ export class Gate {
     if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
     const era = this.#era.admit(frame);
     if (typeof era !== "string") return this.#answer(id, era, "legacy");
-    const caller = this.#caller.of(method, params, era);
+    const caller = this.#callerOf(frame, era);
     const view = this.#runtime.viewFor(caller);
     if (view.kind === "error") return this.#answer(id, view, era);
     if (method === "initialize" && era === "legacy") {
@@ -197,11 +278,19 @@ export class Gate {
     this.#dispatcher.serve(new GateRequest(this.#connection, { frame, caller, view }, era));
   }
 
+  /** Returns the caller of a request. A handshake names the program for all that follow, a modern request for itself. */
+  #callerOf({ method, params }: RequestFrame, era: Era): Caller {
+    if (era === "legacy" && method !== "initialize") return this.#caller;
+    const client = era === "modern" ? envelopeClientOf(params) : readClient(ownParam(params, "clientInfo"));
+    this.#caller = withClient(this.#caller, client);
+    return this.#caller;
+  }
+
   #onNotification({ method, params }: NotificationFrame): void {
     if (method === "notifications/cancelled") return this.#cancel(params?.["requestId"]);
     if (!this.#era.isLegacy) return;
-    this.#asks.notified(method);
-    if (method === "notifications/initialized") this.#subscriptions.initialised(this.#caller.current);
+    this.#connection.asks.notified(method);
+    if (method === "notifications/initialized") this.#subscriptions.initialised(this.#caller);
   }
 
   #cancel(id: unknown): void {

@@ -1,5 +1,5 @@
 import type { CallContext } from "../call/call-context.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { ServerInfo } from "./servable-app.ts";
 
@@ -126,10 +126,45 @@ export function ownParam(params: Readonly<Record<string, unknown>> | undefined, 
   return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
 }
 
+/** Returns the `_meta` of params if it is an object. */
+export function metaOf(params: JsonObject | undefined): JsonObject | undefined {
+  const meta = ownParam(params, "_meta");
+  return isJsonObject(meta) ? meta : undefined;
+}
+
+const badMeta = toRpcError(rpcCodes.invalidParams, 'Invalid params: "_meta" must be an object');
+const badToken = toRpcError(
+  rpcCodes.invalidParams,
+  'Invalid params: "progressToken" must be a string of at most 1 KiB or a safe integer',
+);
+
+/** Returns the progress token of a request, or the error of a bad one. */
+export function progressTokenOf(params: JsonObject | undefined): string | number | undefined | RpcError {
+  if (params === undefined || !Object.hasOwn(params, "_meta")) return undefined;
+  const meta = params["_meta"];
+  if (!isJsonObject(meta)) return badMeta;
+  const token = ownParam(meta, "progressToken");
+  // It is sent back with every report: no more of it than of an id.
+  if (token === undefined || isRequestId(token)) return token;
+  return badToken;
+}
+
 /** The error for a request whose id belongs to a request that still runs. */
 export const duplicateId: RpcError = toRpcError(
   rpcCodes.invalidRequest,
   "Invalid request: a request with this id is still running",
+);
+
+/** The error for a request before the handshake, or without the envelope. */
+export const notInitialised: RpcError = toRpcError(
+  rpcCodes.invalidRequest,
+  "Invalid request: this connection is not initialised; send initialize, or the modern envelope on every request",
+);
+
+/** The error for a second handshake. */
+export const alreadyInitialised: RpcError = toRpcError(
+  rpcCodes.invalidRequest,
+  "Invalid request: this connection is initialised already",
 );
 
 /** The error for a request that has no room in its queue. */

@@ -1,11 +1,10 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { createQueues } from "../mcp/call-queue.ts";
-import { progressTokenOf } from "../mcp/envelope.ts";
 import { ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
 import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
-import { closing, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
+import { closing, progressTokenOf, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkEnvelope, checkInitialize, claimsModern, metaOf, progressTokenOf } from "../../src/mcp/envelope.ts";
+import { checkEnvelope, checkInitialize, claimsModern } from "../../src/mcp/envelope.ts";
+import { metaOf, progressTokenOf } from "../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { envelope, handshake } from "../fixtures/envelope.ts";
 

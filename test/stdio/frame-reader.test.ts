@@ -229,10 +229,11 @@ describe("FrameReader", () => {
   it("takes linear time and little memory when 4 MiB arrive byte by byte", () => {
     const { reader, seen } = record(4 * 1024 * 1024);
     const byte = Buffer.from("A");
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     for (let sent = 0; sent < 4 * 1024 * 1024; sent += 1) reader.push(byte);
     reader.push(Buffer.from("\n"));
     expect(seen[0]).toHaveLength(4 * 1024 * 1024);
-    expect(performance.now() - begin).toBeLessThan(10_000);
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1000).toBeLessThan(10_000);
   });
 });

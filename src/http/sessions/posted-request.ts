@@ -1,7 +1,6 @@
 import { CallContext, type CallSetting, type CallStage } from "../../call/call-context.ts";
 import { ClientRequest } from "../../mcp/dispatcher.ts";
-import { progressTokenOf } from "../../mcp/envelope.ts";
-import { ownParam, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
+import { ownParam, progressTokenOf, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
 import { acceptsType } from "../check-head.ts";
 import type { AdmittedPost } from "../leg.ts";

@@ -1,3 +1,4 @@
+import type { CallContext } from "../call/call-context.ts";
 import { chargeAttempt, limitAttempt } from "../call/limit-call.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -183,6 +184,11 @@ function isShown(tool: ToolEntry, caller: Caller, { resolver }: HandlerSource): 
   return resolver.shownTo(caller)?.catalog.tool(tool.name) === (tool.now?.() ?? tool);
 }
 
+function refuseCall(call: CallContext, error: RpcError): RpcError {
+  chargeAttempt(call);
+  return error;
+}
+
 function createCallHandler(source: HandlerSource): Handler {
   return (params, request) => {
     const name = ownParam(params, "name");
@@ -193,15 +199,13 @@ function createCallHandler(source: HandlerSource): Handler {
     call.reached("gate");
     const limited = call.limiter && limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
-    const refuse = (error: RpcError): RpcError => {
-      chargeAttempt(call);
-      return error;
-    };
     const tool = view.catalog.tool(name);
-    if (tool === undefined) return refuse(unknownTool);
+    if (tool === undefined) return refuseCall(call, unknownTool);
     const asking = new ToolRequest(source, tool, { params, request });
     if (request.era === "legacy") return asking.run(args);
-    return andThen(source.asking.begin(asking), (error) => (error === undefined ? asking.run(args) : refuse(error)));
+    return andThen(source.asking.begin(asking), (error) =>
+      error === undefined ? asking.run(args) : refuseCall(call, error),
+    );
   };
 }
 

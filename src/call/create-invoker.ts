@@ -1,33 +1,52 @@
 import { toAskTimeouts } from "../catalog/ask-timeouts.ts";
 import type { AskTimeouts } from "../catalog/asking.ts";
-import type { PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
+import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
-import type { ToolOutcome } from "../catalog/outcome.ts";
+import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ChangeCount } from "../catalog/watched-resource.ts";
+import { inputRequired } from "../catalog/to-result-text.ts";
+import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import type { FaultReporter } from "../surface/fault.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import { ClientAsker } from "./asker.ts";
 import { deny } from "./authorise.ts";
-import { runBounded } from "./bounded.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallTree } from "./call-tree.ts";
-import { Completions, type Completion } from "./completions.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Nesting } from "./nesting.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { suspendedOutcome, watchGoingOn } from "./questions.ts";
-import { toRefused } from "./to-refused.ts";
+import { toRefused, type RefusedAt } from "./to-refused.ts";
 import { confirmRuleOf, ToolCalls, unknownToAll } from "./tool-calls.ts";
 
-/** How long a read may take, in milliseconds. */
+/** Milliseconds that a read may take. */
 const readTime = Object.freeze({ timeoutMs: 10_000 });
 
-/** How long a prompt may take to be written, in milliseconds. */
+/** Milliseconds that the handler of a prompt may take. */
 const promptTimeoutMs = 60_000;
 
-/** What is read of what a URI resolved to. */
+/** Milliseconds that a completer has: the user goes on writing meanwhile. */
+const completionTimeoutMs = 5000;
+
+/** A request for proposals. */
+export interface Completion extends EntryGuard {
+  /** Named in the owner's log, for example `argument "city" of prompt "weather"`. */
+  readonly where: string;
+  readonly complete: Completer | undefined;
+  readonly begun: string;
+  readonly filled: Filled;
+}
+
+/** Work with a deadline. */
+interface Bounded<TOutcome> {
+  readonly timeoutMs: number;
+  readonly run: () => Promise<TOutcome>;
+  readonly at: RefusedAt;
+}
+
+/** A resource, as far as a read needs it. */
 type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 
 /**
@@ -37,13 +56,13 @@ type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 export interface Invoker {
   /** Calls a tool with the arguments as they came off the wire. Returns a promise only if something waits. Neither throws nor rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome>;
-  /** Reads what a URI resolved to. Returns a promise only if the read waits. Neither throws nor rejects. */
+  /** Reads a resource. Returns a promise only if the read waits. Neither throws nor rejects. */
   read(resolved: Readable, call: CallContext): ReadOutcome | Promise<ReadOutcome>;
-  /** Has a prompt written, with the arguments as they came off the wire. Never rejects. */
+  /** Runs the handler of a prompt with the arguments as they came off the wire. Never rejects. */
   prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
-  /** Has values proposed for what somebody has begun to write. Never rejects. */
+  /** Runs a completer. Never rejects. */
   complete(completion: Completion, call: CallContext): Promise<CompletionOutcome>;
-  /** Clears all timers, and ends what goes on for no call any more. Calls under way go on without a deadline: abort them first. */
+  /** Clears all timers, and ends the calls that outlived the call above them. Other calls go on without a deadline: abort them first. */
   close(): void;
 }
 
@@ -52,13 +71,13 @@ export interface InvokerOptions {
   readonly report: FaultReporter;
   /** Incremented when a call that may have changed something has ended, before its caller gets the answer. */
   readonly changes?: ChangeCount;
-  /** Where calls are recorded. Default: one of its own, that nobody looks at. */
+  /** Records the calls. @default a tree that nothing reads */
   readonly tree?: CallTree | undefined;
-  /** Finds what tools may call by its id: in all of the app, also what only tools may call. Default: nothing. */
+  /** Finds the tool that a handler calls by id, among all tools of the app, internal ones included. @default finds nothing */
   readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
-  /** Whether users are asked before tools run that may change something and say nothing of it themselves. Default: they are not. */
+  /** The rule for tools that may change something and do not set `confirm`. @default no confirmation */
   readonly confirm?: ConfirmRule | undefined;
-  /** The times that clients have to answer, as the app sets them. */
+  /** The times that clients have to answer. */
   readonly askTimeouts?: AskTimeouts | undefined;
 }
 
@@ -72,11 +91,11 @@ class EntryInvoker implements Invoker {
   readonly #nesting: Nesting;
   readonly #asker: ClientAsker;
   readonly #tools: ToolCalls;
-  readonly #completions: Completions;
+  /** Completers that did not answer in time when they ran last. */
+  readonly #hanging = new WeakSet<Completer>();
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
-    this.#completions = new Completions(this.#deadlines, options.report);
     const { report, confirm, changes, find = () => undefined, tree = new CallTree(options) } = options;
     const deadlines = this.#deadlines;
     const asker = new ClientAsker({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
@@ -142,13 +161,51 @@ class EntryInvoker implements Invoker {
     };
     // A prompt says what is wrong with its arguments by itself, and masks what its handler was refused.
     const at = { where: entry.origin, report: this.#report, argumentsRoot: "" };
-    const outcome = await runBounded(this.#deadlines, call, { timeoutMs: promptTimeoutMs, run, at });
+    const outcome = await this.#runBounded(call, { timeoutMs: promptTimeoutMs, run, at });
     watchGoingOn(call, at);
     return suspendedOutcome(call) ?? outcome;
   }
 
-  complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
-    return this.#completions.complete(completion, call);
+  async complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
+    const denied = deny(completion, call);
+    if (denied !== undefined) return denied;
+    const { where, complete, begun, filled } = completion;
+    call.reached("arguments");
+    if (complete === undefined) return { kind: "values", values: [] };
+    const run = async (): Promise<CompletionOutcome> => {
+      call.reached("backend");
+      const given: unknown = await complete(begun, call, filled);
+      const values: readonly unknown[] = Array.isArray(given) ? given : [];
+      // A copy, since reading the author's may throw. The handler of the request leaves out values that are no text.
+      return { kind: "values", values: [...values] as readonly string[] };
+    };
+    const at = { where, report: this.#report };
+    const outcome = await this.#runBounded(call, { timeoutMs: completionTimeoutMs, run, at });
+    if (outcome.kind !== "refused") this.#hanging.delete(complete);
+    else if (outcome.code === "TIMEOUT" && !this.#hanging.has(complete)) {
+      // Once: a client asks again with each letter.
+      this.#hanging.add(complete);
+      const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${completionTimeoutMs} ms`);
+      internalError(cause, where, this.#report);
+    }
+    return outcome;
+  }
+
+  /** Runs the work of a call until its deadline passes or it is cancelled. Never rejects. */
+  async #runBounded<TOutcome>(
+    call: CallContext,
+    { timeoutMs, run, at }: Bounded<TOutcome>,
+  ): Promise<TOutcome | Refused> {
+    this.#deadlines.watch(call, { timeoutMs });
+    try {
+      call.assertRunning();
+      return await call.outcome(run());
+    } catch (cause) {
+      return call.isSuspended ? inputRequired : toRefused(cause, { ...at, deadline: call.passedDeadline });
+    } finally {
+      call.unwatch?.();
+      call.finish();
+    }
   }
 
   close(): void {
@@ -157,7 +214,7 @@ class EntryInvoker implements Invoker {
   }
 }
 
-/** Makes the invoker of an app. Its maker closes it. */
+/** Creates the invoker of an app. Close it when done. */
 export function createInvoker(options: InvokerOptions): Invoker {
   return new EntryInvoker(options);
 }

@@ -1,3 +1,6 @@
+import type { JsonObject } from "../schema/json.ts";
+import { checkInput } from "../surface/check-value.ts";
+import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { toConfirmText } from "./confirm-text.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
@@ -5,7 +8,7 @@ import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
 import type { MemberOfKind } from "../surface/member.ts";
 import { originOf, wordsOf, type Exposed } from "./mapping.ts";
-import { toPreview, type ToolKind } from "./preview-input.ts";
+import { splitFields } from "./tool-input.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What the tools of all members share: who they are, who may call them, and that the live surface validates. */
@@ -27,6 +30,20 @@ export type ToolHead = EntryLooks &
     | "owner"
     | "preview"
   >;
+
+/** The kinds of members that can be tools. */
+type ToolKind = "procedure" | "event" | "stream";
+
+/**
+ * Returns a function that makes of arguments off the wire what the owner will make of them, by the schema of the member here: the
+ * owner's is taken to be the same. The arguments of the kind, such as `max_items`, are left out.
+ */
+function toPreview(exposed: Exposed<MemberOfKind<ToolKind>>, own: ToolInput): (args: JsonObject) => unknown {
+  const { kind, input } = exposed.member;
+  const names: readonly string[] = kind === "procedure" ? [] : syntheticFields[kind];
+  const origin = originOf(exposed);
+  return (args) => checkInput(input, own.decode(splitFields(args, names)[0]), origin);
+}
 
 /**
  * The head of the tool of an exposed member, which takes this of its own.

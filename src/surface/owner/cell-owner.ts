@@ -7,8 +7,7 @@ import type { AsyncSource } from "../source.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { WatchedSamples } from "./watched-samples.ts";
-import type { SampledSource } from "./sampled-watches.ts";
+import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 import { SourceReader, subscribeMasked, whenThere, type ReadSource } from "./source-reader.ts";
 
 /** The only part of a cell. */
@@ -23,7 +22,7 @@ export class CellOwner {
   readonly #check: OutputCheck;
   readonly #reader: SourceReader;
   /** Created with the first watch that samples the source. */
-  #sampled: WatchedSamples | undefined;
+  #sampled: SampledWatches | undefined;
 
   constructor(member: MemberOfKind<"cell">, source: AsyncSource<unknown>, setting: OwnerSetting) {
     this.#member = member;
@@ -51,7 +50,7 @@ export class CellOwner {
     const open = (signal: AbortSignal): AsyncIterable<unknown> => {
       const isSampled = this.#source.subscribe === undefined || this.#reader.answersLater(this.#read);
       if (!isSampled) return this.#follow();
-      this.#sampled ??= new WatchedSamples(this.#setting);
+      this.#sampled ??= new SampledWatches(this.#setting);
       return this.#sampled.watch(toWhole(), this.#sampledSource, signal);
     };
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });

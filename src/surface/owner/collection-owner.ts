@@ -12,8 +12,7 @@ import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { readAll, readPage, refusePage, type AskedPage } from "./page.ts";
 import { toAbsentSchema, toListSchema, toPageSchema } from "./part-schemas.ts";
-import { WatchedSamples } from "./watched-samples.ts";
-import type { SampledSource } from "./sampled-watches.ts";
+import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 import { type ReadSource, SourceReader, subscribeMasked, whenThere } from "./source-reader.ts";
 import { createSteady } from "./steady.ts";
 
@@ -43,7 +42,7 @@ export class CollectionOwner {
   readonly #reader: SourceReader;
   /** The filter of all items, checked. */
   readonly #all: unknown;
-  readonly #sampled: WatchedSamples;
+  readonly #sampled: SampledWatches;
 
   constructor(member: MemberOfKind<"collection">, source: CollectionSource, setting: OwnerSetting) {
     this.#member = member;
@@ -51,7 +50,7 @@ export class CollectionOwner {
     this.#setting = setting;
     this.#check = { where: `collection "${setting.key}"`, report: setting.report };
     this.#reader = new SourceReader(setting.scope, this.#check);
-    this.#sampled = new WatchedSamples(setting);
+    this.#sampled = new SampledWatches(setting);
     this.#all = readAll(member.filter, this.#check.where);
   }
 

@@ -7,12 +7,12 @@ import type { MemberOfKind } from "../member.ts";
 import { RelayedError } from "../relayed.ts";
 import { isDerived } from "../derived-handler.ts";
 import { systemClock } from "../system-clock.ts";
-import { fromCursor, toCursor, type Start } from "./cursor.ts";
 import { EventMemory } from "./event-memory.ts";
 import { Feed } from "./feed.ts";
 import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
+import { fromCursor, toCursor, type Start } from "./ring.ts";
 
 /** How many occurrences are kept for those who were not waiting. */
 const ringCapacity = 64;

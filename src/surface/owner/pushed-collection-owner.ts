@@ -15,8 +15,7 @@ import { toPage } from "./keyed.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { pageOfKeys, readPage, refusePage, type AskedPage } from "./page.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
-import { WatchedSamples } from "./watched-samples.ts";
-import type { SampledSource } from "./sampled-watches.ts";
+import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 import { fromPushed } from "./upstream.ts";
 
 type AnyCollection = PushedCollection<unknown, unknown, unknown>;
@@ -41,7 +40,7 @@ export class PushedCollectionOwner {
   readonly #check: OutputCheck;
   readonly #keys: PushedCellOwner;
   readonly #itemSchema: Schema;
-  readonly #pages: WatchedSamples;
+  readonly #pages: SampledWatches;
   readonly #items = new Map<string, PushedCellOwner>();
 
   constructor(member: MemberOfKind<"collection">, source: AnyCollection, setting: OwnerSetting) {
@@ -50,7 +49,7 @@ export class PushedCollectionOwner {
     this.#origin = origin;
     this.#setting = setting;
     this.#check = { where: `collection "${setting.key}"`, report: setting.report };
-    this.#pages = new WatchedSamples(setting);
+    this.#pages = new SampledWatches(setting);
     this.#itemSchema = toAbsentSchema(member.schema);
     this.#keys = this.#own(toListSchema(member.key), { open: origin.watchKeys, read: origin.keys });
   }

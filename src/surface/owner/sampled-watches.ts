@@ -4,10 +4,11 @@ import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
 import { fromReading, toReading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
+import { canonical } from "./canonical.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { toSampleSchema, type Sample } from "./part-schemas.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
-import { ToldContent } from "./told-content.ts";
+import { whenThere } from "./source-reader.ts";
 import { Wakeups } from "./wakeups.ts";
 
 /** Milliseconds until a read that a watch makes is aborted: the default deadline of a call. */
@@ -26,11 +27,61 @@ export interface SampledSource {
   readonly pollMs: number;
 }
 
+/** Values that clients have read between two samples, and that differ from the sample before. */
+interface Doubt {
+  /** Number of the last sample that had begun when the first of these values was read. */
+  readonly from: number;
+  /** The same, for the last of these values. */
+  readonly to: number;
+  /** The content of all these values; `undefined` if they differ. */
+  readonly text: string | undefined;
+}
+
+/**
+ * The last content that the watchers of a sampled source have received. A sample is a change if its content differs, or if a
+ * client has read another content since: that client would otherwise keep an old value.
+ */
+class ToldContent {
+  #last: { readonly text: string; readonly value: unknown } | undefined;
+  #doubt: Doubt | undefined;
+
+  /**
+   * Returns the value of sample number `turn`, or the value before if the content is the same. Calls `renew` first if that is
+   * a change all the same.
+   */
+  take(value: unknown, turn: number, renew: () => void): unknown {
+    const text = canonical(value);
+    if (this.#last?.text !== text) this.#last = { text, value };
+    const doubt = this.#doubt;
+    if (doubt === undefined) return this.#last.value;
+    if (doubt.text === text) this.#doubt = undefined;
+    else if (doubt.from < turn) {
+      // A value read while this sample was being read may be the newer of the two.
+      this.#doubt = doubt.to < turn ? undefined : { from: doubt.to, to: doubt.to, text: undefined };
+      renew();
+    }
+    return this.#last.value;
+  }
+
+  /**
+   * Records a value that a client has read. Returns whether its content differs from the last sample.
+   *
+   * @param turn - Number of the last sample that has begun.
+   */
+  note(value: unknown, turn: number): boolean {
+    const text = canonical(value);
+    if (this.#last?.text === text) return false;
+    const doubt = this.#doubt ?? { from: turn, text };
+    this.#doubt = { from: doubt.from, to: turn, text: doubt.text === text ? text : undefined };
+    return true;
+  }
+}
+
 /**
  * The watches of a source that is polled, or that answers later: one read at a time for all of them, from the first watcher
  * to the last, as of any value that is pushed. A value with the same content is no change.
  */
-export class SampledWatches {
+class SampledPart {
   readonly #source: SampledSource;
   readonly #where: string;
   readonly #onEnded: () => void;
@@ -120,5 +171,51 @@ export class SampledWatches {
     const stopTimer = listen === undefined ? systemClock.after(pollMs, this.#makeDue) : undefined;
     while (!this.#isDue && !signal.aborted) await this.#due.next(signal);
     stopTimer?.();
+  }
+}
+
+/** The watches of the parts of a source. Each part is kept for as long as it is watched: a page may be large. */
+export class SampledWatches {
+  readonly #setting: OwnerSetting;
+  #ended = 0;
+  readonly #parts = new Map<string, { readonly watches: SampledPart; users: number }>();
+
+  constructor(setting: OwnerSetting) {
+    this.#setting = setting;
+  }
+
+  /** Number of samples that have ended. Get it before a read, and pass it to {@link noted}. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  /**
+   * Records a value that a client has read, and returns it. The part may have changed and changed back between two samples:
+   * the next sample is compared with this value too.
+   */
+  noted<TValue>(value: TValue, toId: () => string, ended: number): TValue | Promise<TValue> {
+    if (this.#parts.size === 0) return value;
+    return whenThere(value, (checked) => {
+      this.#parts.get(toId())?.watches.note(checked, this.#ended > ended);
+      // It is the value itself, or what its promise resolves to.
+      return checked as TValue;
+    });
+  }
+
+  /** The value of a part now, then each change. `source` is used if the part is not watched yet. */
+  async *watch(id: string, source: SampledSource, signal: AbortSignal): AsyncGenerator {
+    const part = this.#parts.get(id) ?? { watches: this.#create(source), users: 0 };
+    this.#parts.set(id, part);
+    part.users += 1;
+    try {
+      yield* part.watches.watch({ signal });
+    } finally {
+      part.users -= 1;
+      if (part.users === 0) this.#parts.delete(id);
+    }
+  }
+
+  #create(source: SampledSource): SampledPart {
+    return new SampledPart(source, this.#setting, () => (this.#ended += 1));
   }
 }

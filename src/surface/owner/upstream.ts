@@ -1,9 +1,9 @@
 import { SurfaceError } from "../../errors.ts";
+import { Newest } from "../../spine/newest.ts";
 import type { ObservableLike } from "../observable.ts";
 import { kPushed, Unchanged, Unmade, type PushedFrame, type PushedOrigin } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
-import { OpenedAnew } from "./opened-anew.ts";
-import { observe } from "./observed.ts";
+import { systemClock } from "../system-clock.ts";
 import { isFunction, isObjectOrFunction } from "../../options/is-object.ts";
 
 /** Where the values of a cell come from that are not there to be read at any time. */
@@ -47,6 +47,32 @@ export function fromPushed(origin: PushedOrigin<unknown>): Upstream {
   };
 }
 
+/** What a subscription is ended by. TC39 and RxJS give an object; some libraries a function. */
+function toStop(subscription: unknown): (() => unknown) | undefined {
+  if (isFunction(subscription)) return () => subscription();
+  if (typeof subscription !== "object" || subscription === null) return undefined;
+  const unsubscribe: unknown = Reflect.get(subscription, "unsubscribe");
+  return isFunction(unsubscribe) ? () => unsubscribe.call(subscription) : undefined;
+}
+
+/** Subscribes to an observable. Returns its newest values; `return()` unsubscribes, unless it has ended by itself. */
+function observe(observable: ObservableLike<unknown>): AsyncIterable<unknown> {
+  let isOver = false;
+  const values = new Newest<unknown>(() => stop?.());
+  const finish = (failure?: { readonly cause: unknown }): void => {
+    isOver = true;
+    values.finish(failure);
+  };
+  const subscription: unknown = observable.subscribe({
+    next: (value) => values.tell(value),
+    error: (cause) => finish({ cause }),
+    complete: () => finish(),
+  });
+  const stop = toStop(subscription);
+  if (stop !== undefined || isOver) return values;
+  throw new SurfaceError("INTERNAL", "Subscribing to an observable: subscribe() must return what ends it");
+}
+
 function fromObservable(observable: ObservableLike<unknown>): Upstream {
   return { open: () => observe(observable), toFrame: toPlainFrame, isFinalAtEnd: true, isOpenedOnce: false };
 }
@@ -66,6 +92,47 @@ function toObservable(value: object): ObservableLike<unknown> | undefined {
   if (!isObjectOrFunction(found) || !hasMethod(found, "subscribe")) return undefined;
   // What its subscribe() takes and returns cannot be known before it is called.
   return found as ObservableLike<unknown>;
+}
+
+/**
+ * How long the end of an iteration is waited for, in milliseconds. An async generator that waits for something cannot be
+ * ended before that has come, and unlike a handler it has no signal to know by that it should.
+ */
+const maxEndMs = 1000;
+
+/** Settles as something that ends does, or resolves when that takes too long. */
+function upToEnd(ending: PromiseLike<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = systemClock.after(maxEndMs, resolve);
+    // By a promise of our own: a thenable may throw when it is looked at.
+    new Promise((settle) => settle(ending)).then(() => resolve(), reject).finally(stop);
+  });
+}
+
+/**
+ * An async iterable of an author's. One that gives no iterator fails, as it has not ended but never began; one that does
+ * not end when it is returned is waited for within bounds.
+ */
+class OpenedAnew implements AsyncIterable<unknown> {
+  readonly #iterable: AsyncIterable<unknown>;
+
+  constructor(iterable: AsyncIterable<unknown>) {
+    this.#iterable = iterable;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<unknown> {
+    const values: AsyncIterator<unknown> = this.#iterable[Symbol.asyncIterator]();
+    if (!isObjectOrFunction(values))
+      throw new SurfaceError("INTERNAL", "Opening an async iterable: it gave no iterator");
+    return {
+      next: () => values.next(),
+      async return() {
+        const ending = values.return?.();
+        if (ending !== undefined) await upToEnd(ending);
+        return { done: true, value: undefined };
+      },
+    };
+  }
 }
 
 /** What a cell's implementation gives by and by; `undefined` where it is nothing of that kind. */

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromCursor, toCursor } from "../../../src/surface/owner/cursor.ts";
-import { Ring } from "../../../src/surface/owner/ring.ts";
+import { fromCursor, Ring, toCursor } from "../../../src/surface/owner/ring.ts";
 
 describe("Ring", () => {
   it("a ring keeps the newest values under their numbers when more come than it holds", () => {

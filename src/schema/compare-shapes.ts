@@ -2,8 +2,14 @@ import { canonicalText } from "./canonical-text.ts";
 import type { SchemaSide } from "./compiled-schema.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { annotationKeywords } from "./keywords.ts";
-import { fitsKeywords, fitsPatterns, missingField } from "./fits-keywords.ts";
+import {
+  declaredFields,
+  fitsDropped,
+  fitsKeywords,
+  fitsPatterns,
+  isAnnotation,
+  missingField,
+} from "./fits-keywords.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 
@@ -14,11 +20,21 @@ export interface ShapePair {
   readonly side: SchemaSide;
 }
 
-/** Two nodes, and their place: dotted, and empty at the root. */
+/** A place in both shapes. */
+interface Place {
+  /** Dotted, and empty at the root. */
+  readonly path: string;
+  /** Whether a closed consumer drops further fields. It refuses them where other constraints stand beside it, and in an input. */
+  readonly drops: boolean;
+  /** Whether other constraints stand beside the producer, which may describe further fields. */
+  readonly isPart: boolean;
+}
+
+/** Two nodes, and their place. */
 interface NodePair {
   readonly producer: JsonObject;
   readonly consumer: JsonObject;
-  readonly path: string;
+  readonly at: Place;
 }
 
 // Schemas are at most 64 levels deep, and a pair of recursive ones meets again after a few rounds.
@@ -44,7 +60,8 @@ export function compareShapes({ producer, consumer, side }: ShapePair): string |
   try {
     if (!isWeighable(producer) || !isWeighable(consumer)) return "";
     if (canonicalText(producer) === canonicalText(consumer)) return undefined;
-    return new Comparison(producer, consumer, side).compare(producer, consumer, "");
+    const comparison = new Comparison(producer, consumer, side);
+    return comparison.compare(producer, consumer, comparison.place(""));
   } catch {
     // A reference that leads nowhere, or a keyword of another type than it should be.
     return "";
@@ -70,91 +87,128 @@ class Comparison {
     this.#side = side;
   }
 
+  /** Returns the place of a value by itself. */
+  place(path: string): Place {
+    return { path, drops: this.#side === "output", isPart: false };
+  }
+
   /** @param given - a producer's part, @param asked - a consumer's. An undefined part accepts anything. */
-  compare(given: JsonValue | undefined, asked: JsonValue | undefined, path: string): string | undefined {
+  compare(given: JsonValue | undefined, asked: JsonValue | undefined, at: Place): string | undefined {
+    const { path } = at;
     // A reference that goes round may give anything, and takes nothing.
     const producer = resolve(this.#producer, toNode(given)) ?? anything;
     const consumer = resolve(this.#consumer, toNode(asked)) ?? nothing;
     if (isEmpty(consumer) || isNever(producer)) return undefined;
     const around = this.#pairs.find((pair) => pair.producer === producer && pair.consumer === consumer);
     // A pair fits within itself, unless it went round without looking at a part.
-    if (around !== undefined) return around.path === path ? path : undefined;
+    if (around !== undefined) return around.at.path === path ? path : undefined;
     this.#steps += costOf(producer) + costOf(consumer);
     if (isNever(consumer) || this.#steps > maxSteps || this.#pairs.length > maxDepth) return path;
     // No outcome is kept: one that relied on a pair around it may be wrong elsewhere.
-    this.#pairs.push({ producer, consumer, path });
-    const found = this.#compareNodes({ producer, consumer, path });
+    this.#pairs.push({ producer, consumer, at });
+    const found = this.#compareNodes({ producer, consumer, at });
     this.#pairs.pop();
     return found;
   }
 
-  #fits(given: JsonValue, asked: JsonValue, path: string): boolean {
-    return this.compare(given, asked, path) === undefined;
+  #fits(given: JsonValue, asked: JsonValue, at: Place): boolean {
+    return this.compare(given, asked, at) === undefined;
   }
 
-  #compareNodes({ producer, consumer, path }: NodePair): string | undefined {
-    const arms = listOf(producer["anyOf"]);
-    if (arms.length > 0 && arms.every((arm) => this.#fits(arm, consumer, path))) return undefined;
-    if (listOf(producer["allOf"]).some((part) => this.#fits(part, consumer, path))) return undefined;
+  #compareNodes({ producer, consumer, at }: NodePair): string | undefined {
+    const [arms, parts] = [listOf(producer["anyOf"]), listOf(producer["allOf"])];
+    const ofProducer = (key: string): Place => ({ ...at, isPart: at.isPart || !isAlone(producer, key) });
+    const ofConsumer = (key: string): Place => ({ ...at, drops: at.drops && isAlone(consumer, key) });
+    if (arms.length > 0 && arms.every((arm) => this.#fits(arm, consumer, ofProducer("anyOf")))) return undefined;
+    if (parts.some((part) => this.#fits(part, consumer, ofProducer("allOf")))) return undefined;
     for (const part of listOf(consumer["allOf"])) {
-      const found = this.compare(producer, part, path);
+      const found = this.compare(producer, part, ofConsumer("allOf"));
       if (found !== undefined) return found;
     }
     const { anyOf } = consumer;
-    if (anyOf !== undefined && !listOf(anyOf).some((arm) => this.#fits(producer, arm, path))) return path;
-    return this.#compareOwn({ producer, consumer, path });
+    if (anyOf !== undefined && !listOf(anyOf).some((arm) => this.#fits(producer, arm, ofConsumer("anyOf")))) {
+      return at.path;
+    }
+    return this.#compareOwn({ producer, consumer, at });
   }
 
   #compareOwn(pair: NodePair): string | undefined {
-    const { producer, consumer, path } = pair;
-    if (!fitsKeywords(producer, consumer)) return path;
+    const { producer, consumer, at } = pair;
+    if (!fitsKeywords(producer, consumer)) return at.path;
+    if (at.drops && !fitsDropped(producer, consumer)) return at.path;
     const missing = missingField(producer, consumer);
-    if (missing !== undefined) return below(path, missing);
+    if (missing !== undefined) return below(at.path, missing);
     return this.#compareFields(pair) ?? this.#compareItems(pair);
   }
 
-  #compareFields({ producer, consumer, path }: NodePair): string | undefined {
+  #compareFields({ producer, consumer, at }: NodePair): string | undefined {
     // Which names a pattern matches is not tried.
-    if (producer["patternProperties"] !== undefined) return fitsPatterns(producer, consumer) ? undefined : path;
-    const [given, asked] = [fieldsOf(producer), fieldsOf(consumer)];
-    const rest = producer["additionalProperties"];
+    if (producer["patternProperties"] !== undefined) return fitsPatterns(producer, consumer) ? undefined : at.path;
+    const [given, asked] = [declaredFields(producer), declaredFields(consumer)];
     for (const key of new Set([...Object.keys(asked), ...Object.keys(given)])) {
-      const found = this.#compareField(key, { producer, consumer, path: below(path, key) });
+      const found = this.#compareField(key, { producer, consumer, at });
       if (found !== undefined) return found;
     }
-    const isOpen = rest !== undefined || consumer["additionalProperties"] !== false;
-    const found = isOpen ? this.#compareFurther(rest, consumer, below(path, "*")) : undefined;
+    return this.#compareRest({ producer, consumer, at }) ?? this.#compareNames({ producer, consumer, at });
+  }
+
+  #compareRest({ producer, consumer, at }: NodePair): string | undefined {
+    const [given, asked] = [producer["additionalProperties"], consumer["additionalProperties"]];
+    if (isDropped(consumer, at) || (given === undefined && asked === false)) return undefined;
+    return this.#compareAt("*", [given, asked], at);
+  }
+
+  #compareNames({ producer, consumer, at }: NodePair): string | undefined {
     const { propertyNames } = consumer;
-    if (found !== undefined || propertyNames === undefined) return found;
-    return this.compare(producer["propertyNames"] ?? { type: "string" }, propertyNames, path);
+    if (propertyNames === undefined) return undefined;
+    return this.compare(producer["propertyNames"] ?? { type: "string" }, propertyNames, this.place(at.path));
   }
 
-  #compareField(key: string, { producer, consumer, path }: NodePair): string | undefined {
-    const [given, asked] = [fieldsOf(producer), fieldsOf(consumer)];
-    if (!Object.hasOwn(asked, key)) return this.#compareFurther(given[key], consumer, path);
-    if (Object.hasOwn(given, key)) return this.compare(given[key], asked[key], path);
-    // Most libraries leave an object open that they strip: a field that the producer does not declare never comes.
+  #compareField(key: string, { producer, consumer, at }: NodePair): string | undefined {
+    const [given, asked] = [declaredFields(producer), declaredFields(consumer)];
+    if (!Object.hasOwn(asked, key)) {
+      return isDropped(consumer, at)
+        ? undefined
+        : this.#compareAt(key, [given[key], consumer["additionalProperties"]], at);
+    }
+    if (Object.hasOwn(given, key)) return this.#compareAt(key, [given[key], asked[key]], at);
     const { additionalProperties: rest } = producer;
-    return rest === undefined || rest === false ? undefined : this.compare(rest, asked[key], path);
+    // Most libraries leave an object open that they strip: a field that no part of the producer declares never comes.
+    const isWhole = !at.isPart && producer["anyOf"] === undefined && producer["allOf"] === undefined;
+    if (rest === false || (rest === undefined && isWhole)) return undefined;
+    return this.#compareAt(key, [rest, asked[key]], at);
   }
 
-  /** Compares fields that the consumer does not declare. An output drops them where it is closed, and an input refuses them. */
-  #compareFurther(given: JsonValue | undefined, consumer: JsonObject, path: string): string | undefined {
-    const { additionalProperties: rest } = consumer;
-    return rest === false && this.#side === "output" ? undefined : this.compare(given, rest, path);
+  #compareAt(
+    key: string,
+    [given, asked]: readonly [JsonValue | undefined, JsonValue | undefined],
+    at: Place,
+  ): string | undefined {
+    return this.compare(given, asked, this.place(below(at.path, key)));
   }
 
-  #compareItems({ producer, consumer, path }: NodePair): string | undefined {
+  #compareItems({ producer, consumer, at }: NodePair): string | undefined {
     const [given, asked] = [listOf(producer["prefixItems"]), listOf(consumer["prefixItems"])];
     const most = typeof producer["maxItems"] === "number" ? producer["maxItems"] : Number.POSITIVE_INFINITY;
     const length = Math.max(given.length, asked.length);
     for (let index = 0; index < Math.min(length, most); index += 1) {
       const [from, to] = [given[index] ?? producer["items"], asked[index] ?? consumer["items"]];
-      const found = this.compare(from, to, below(path, String(index)));
+      const found = this.#compareAt(String(index), [from, to], at);
       if (found !== undefined) return found;
     }
-    return most <= length ? undefined : this.compare(producer["items"], consumer["items"], below(path, "*"));
+    return most <= length ? undefined : this.#compareAt("*", [producer["items"], consumer["items"]], at);
   }
+}
+
+/** Tells whether a reader drops the fields that it does not declare. */
+function isDropped(consumer: JsonObject, { drops }: Place): boolean {
+  return drops && consumer["additionalProperties"] === false;
+}
+
+/** Tells whether a keyword is the only constraint of a node, and of an `allOf` the only part. */
+function isAlone(node: JsonObject, keyword: string): boolean {
+  const others = Object.keys(node).filter((key) => key !== keyword && !isAnnotation(key));
+  return others.length === 0 && (keyword !== "allOf" || listOf(node["allOf"]).length === 1);
 }
 
 function resolve(document: SchemaDocument, node: JsonObject): JsonObject | undefined {
@@ -204,16 +258,12 @@ function toNode(part: JsonValue | undefined): JsonObject {
 }
 
 function isEmpty(node: JsonObject): boolean {
-  return Object.keys(node).every((key) => annotationKeywords.has(key) || key.startsWith("x-"));
+  return Object.keys(node).every(isAnnotation);
 }
 
 function isNever(node: JsonObject): boolean {
   const { not } = node;
   return not === true || (isJsonObject(not) && isEmpty(not));
-}
-
-function fieldsOf(node: JsonObject): JsonObject {
-  return isJsonObject(node["properties"]) ? node["properties"] : {};
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {

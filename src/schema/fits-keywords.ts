@@ -1,4 +1,5 @@
 import { canonicalText } from "./canonical-text.ts";
+import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { annotationKeywords } from "./keywords.ts";
 
@@ -7,6 +8,10 @@ const comparedKeywords: ReadonlySet<string> = new Set([
   ...["$ref", "anyOf", "allOf", "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
   ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
   ...["properties", "required", "additionalProperties", "propertyNames", "prefixItems", "items"],
+]);
+/** Keywords of a closed object that hold without the fields that it does not declare, given that they held with them. */
+const partwiseKeywords: ReadonlySet<string> = new Set([
+  ...["type", "properties", "required", "additionalProperties", "propertyNames", "maxProperties"],
 ]);
 /** Each bound of a consumer, and the bounds of a producer of which one has to lie within it. */
 const lowerBounds: Readonly<Record<string, readonly string[]>> = {
@@ -93,9 +98,37 @@ function fitsBounds(producer: JsonObject, consumer: JsonObject): boolean {
 /** Any other keyword has to be the same on both sides. */
 function fitsOthers(producer: JsonObject, consumer: JsonObject): boolean {
   return Object.entries(consumer).every(([key, asked]) => {
-    if (comparedKeywords.has(key) || annotationKeywords.has(key) || key.startsWith("x-")) return true;
+    if (comparedKeywords.has(key) || isAnnotation(key)) return true;
+    // Both depend on keywords beside them.
+    if (key.startsWith("unevaluated")) return isSameText(producer, consumer);
+    if (key === "contains" && producer["minContains"] !== consumer["minContains"]) return false;
     return isSameText(producer[key], asked);
   });
+}
+
+/** Tells whether a keyword says something about a value and never rejects one. */
+export function isAnnotation(key: string): boolean {
+  return annotationKeywords.has(key) || key.startsWith("x-");
+}
+
+/**
+ * Tells whether a value of the producer still fits after a closed consumer has dropped the fields that it does not declare. Any
+ * keyword about the object as a whole is a doubt, unless the producer has no such fields.
+ */
+export function fitsDropped(producer: JsonObject, consumer: JsonObject): boolean {
+  if (consumer["additionalProperties"] !== false) return true;
+  const declared = new Set(Object.keys(declaredFields(consumer)));
+  const dropsNothing =
+    producer["additionalProperties"] === false &&
+    Object.keys(declaredFields(producer)).every((key) => declared.has(key));
+  if (dropsNothing) return true;
+  const isKept = textsOf(consumer["required"]).every((key) => declared.has(key));
+  return isKept && Object.keys(consumer).every((key) => partwiseKeywords.has(key) || isAnnotation(key));
+}
+
+/** Returns the declared fields of an object. */
+export function declaredFields(node: JsonObject): JsonObject {
+  return isJsonObject(node["properties"]) ? node["properties"] : {};
 }
 
 /** Tells whether the fields of a producer with `patternProperties` fit. Which names a pattern matches is not tried. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { SchemaSide } from "../../src/schema/compiled-schema.ts";
 import { contractText, isCompatible, toContractShape } from "../../src/schema/contract-shape.ts";
-import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../../src/schema/json.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { toInputSchema } from "../../src/schema/to-input-schema.ts";
 import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
@@ -221,6 +221,63 @@ const names = fc.constantFrom("a", "b");
 const bound = fc.integer({ min: 0, max: 3 });
 const scalar = fc.constantFrom<JsonValue>(0, 1, 2.5, "", "a", "bb", true, null);
 
+const two = ["a", "b"];
+const text = { type: "string" };
+/** A closed reader, and the keywords of its values that a dropped field may break. */
+const closed = (own: JsonObject): JsonSchema => ({
+  type: "object",
+  properties: { a: text },
+  additionalProperties: false,
+  ...own,
+});
+
+const open = (properties: JsonObject): JsonSchema => ({ type: "object", properties });
+
+/** Pairs of shapes by JSON Schema: a producer, and a consumer that refuses some of its values. */
+const refusing: [string, JsonSchema, JsonSchema][] = [
+  [
+    "needs an item that the producer only may have",
+    { type: "array", contains: { const: 1 }, minContains: 0 },
+    { type: "array", contains: { const: 1 } },
+  ],
+  [
+    "counts fields after it drops one",
+    { type: "object", required: two, minProperties: 2 },
+    closed({ minProperties: 2 }),
+  ],
+  [
+    "drops a field that another one needs",
+    { type: "object", required: two, dependentRequired: { a: ["b"] } },
+    closed({ dependentRequired: { a: ["b"] } }),
+  ],
+  ["drops a field that it requires", { type: "object", required: two }, closed({ required: two })],
+  [
+    "refuses what it has dropped a field of",
+    { type: "object", required: two, not: { maxProperties: 1 } },
+    closed({ not: { maxProperties: 1 } }),
+  ],
+  [
+    "refuses a field in one of its parts",
+    { type: "object", properties: { a: text, b: text }, required: two },
+    { allOf: [closed({}), { required: two }] },
+  ],
+  [
+    "asks for a field that another part of the producer describes",
+    { allOf: [open({ a: text }), open({ b: { type: "integer" } })] },
+    open({ a: text, b: text }),
+  ],
+  [
+    "asks for a field that an option of the producer describes",
+    { ...open({ a: text }), anyOf: [open({ b: { type: "integer" } }), { required: ["a"] }] },
+    open({ a: text, b: text }),
+  ],
+  [
+    "refuses fields that none of its parts describe",
+    { type: "object", properties: { a: text, b: text }, unevaluatedProperties: false },
+    { type: "object", properties: { a: text }, unevaluatedProperties: false },
+  ],
+];
+
 /** Shapes of which many fit each other. Their objects are closed: of an open one only its declared fields are compared. */
 const { shapes } = fc.letrec<{ shapes: JsonSchema; object: JsonSchema }>((tie) => ({
   shapes: fc.oneof(
@@ -233,7 +290,12 @@ const { shapes } = fc.letrec<{ shapes: JsonSchema; object: JsonSchema }>((tie) =
     fc.record({ allOf: fc.array(tie("shapes"), { minLength: 1, maxLength: 2 }) }),
     tie("object"),
     fc.record(
-      { type: fc.constant("array"), items: tie("shapes"), minItems: bound, maxItems: bound },
+      {
+        type: fc.constant("array"),
+        items: tie("shapes"),
+        minItems: bound,
+        maxItems: bound,
+      },
       { requiredKeys: ["type"] },
     ),
   ),
@@ -247,6 +309,17 @@ const { shapes } = fc.letrec<{ shapes: JsonSchema; object: JsonSchema }>((tie) =
     { requiredKeys: ["type", "additionalProperties"] },
   ),
 }));
+const rules = [
+  {},
+  ...[{ minProperties: 1 }, { minProperties: 2 }],
+  ...[{ dependentRequired: { a: ["b"] } }, { dependentRequired: { b: ["a"] } }],
+];
+/** Every closed object of two fields with one of the rules. */
+const objects = [{}, { a: text }, { b: text }, { a: text, b: text }].flatMap((properties) =>
+  [[], ["a"], ["b"], two].flatMap((required) =>
+    rules.map((rule) => ({ type: "object", properties, required, additionalProperties: false, ...rule })),
+  ),
+);
 const values = fc.array(
   fc.oneof(
     scalar,
@@ -264,6 +337,19 @@ describe("isCompatible()", () => {
 
   it.each(differing)("isCompatible() names the place when %s", (...[_what, producer, consumer, path]) => {
     expect(judge(producer, consumer)).toBe(path);
+  });
+
+  it.each(refusing)("isCompatible() is in doubt when the consumer %s", (_what, producer, consumer) => {
+    expect(isCompatible({ producer, consumer })).not.toBe(true);
+    expect(isCompatible({ producer, consumer: { ...consumer, "x-other": true } })).not.toBe(true);
+  });
+
+  it.each<[string, JsonSchema]>([
+    ["counts", closed({ minProperties: 1 })],
+    ["has fields that need others", closed({ dependentRequired: { a: ["a"] } })],
+    ["holds certain items", { type: "array", contains: { const: 1 }, minContains: 2 }],
+  ])("isCompatible() says yes when a consumer drops nothing, and %s", (_what, consumer) => {
+    expect(isCompatible({ producer: { ...consumer, "x-other": true }, consumer })).toBe(true);
   });
 
   it("isCompatible() minds a field too many when a closed input would refuse it", () => {
@@ -361,6 +447,25 @@ describe("isCompatible()", () => {
       { numRuns: 2000 },
     );
     expect(compatible).toBeGreaterThan(20);
+  });
+
+  it("isCompatible() accepts no closed reader that refuses a value without the fields that it drops", () => {
+    const ajv = new Ajv2020({ strict: false });
+    const samples = [{}, { a: "" }, { b: "" }, { a: "", b: "" }];
+    const all = objects.map((shape) => ({ shape, fits: ajv.compile(shape) }));
+    const pairs = all.flatMap((producer) => all.map((consumer) => ({ producer, consumer })));
+    const wrong: unknown[] = [];
+    let dropped = 0;
+    for (const { producer, consumer } of pairs) {
+      if (isCompatible({ producer: producer.shape, consumer: consumer.shape }) !== true) continue;
+      for (const value of samples.filter((sample) => producer.fits(sample))) {
+        const kept = Object.entries(value).filter(([key]) => Object.hasOwn(consumer.shape.properties, key));
+        dropped += Object.keys(value).length - kept.length;
+        if (!consumer.fits(Object.fromEntries(kept))) wrong.push([producer.shape, consumer.shape, value]);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(dropped).toBeGreaterThan(100);
   });
 
   it("isCompatible() never throws when both shapes are random JSON", () => {

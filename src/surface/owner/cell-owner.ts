@@ -39,10 +39,13 @@ export class CellOwner {
    */
   get(use: UseOptions): unknown {
     const ended = this.#sampled?.ended ?? 0;
-    return whenThere(this.#reader.read(use, this.#read), (raw) => {
-      const value = this.#validate(raw);
-      return this.#sampled === undefined ? value : this.#sampled.noted(value, toWhole, ended);
-    });
+    const raw = this.#reader.read(use, this.#read);
+    return raw instanceof Promise ? raw.then((late: unknown) => this.#accept(late, ended)) : this.#accept(raw, ended);
+  }
+
+  #accept(raw: unknown, ended: number): unknown {
+    const value = this.#validate(raw);
+    return this.#sampled === undefined ? value : this.#sampled.noted(value, toWhole, ended);
   }
 
   /** The value now, then each change, until `use.signal` fires or the surface closes. */

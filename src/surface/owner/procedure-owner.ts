@@ -8,7 +8,7 @@ import { anonymous, type Caller } from "../caller.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
 import { internalError, maskFault, onRejection } from "../fault.ts";
-import { andThen, isThenable } from "../is-thenable.ts";
+import { isThenable } from "../is-thenable.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
@@ -194,11 +194,15 @@ export class ProcedureOwner {
   call(input: unknown, use: CallOptions): unknown {
     this.#scope.assertOpen();
     const checked = checkOwnedInput(this.#member.input, input, this.#check);
-    return andThen(checked, (valid) => this.#run(valid, use));
+    if (!(checked instanceof Promise)) return this.#run(checked, use);
+    return checked.then((valid: unknown) => {
+      // It may have closed while the input was validated.
+      this.#scope.assertOpen();
+      return this.#run(valid, use);
+    });
   }
 
   #run(valid: unknown, use: CallOptions): unknown {
-    this.#scope.assertOpen();
     const owned = new OwnedUse(use, this.#terms);
     let output: unknown;
     try {

@@ -1,47 +1,33 @@
 import { SurfaceError } from "../../errors.ts";
+import { isFunction } from "../../options/is-object.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { untilAborted } from "../../spine/until-aborted.ts";
 import type { OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
-import { maskFault, onRejection } from "../fault.ts";
+import { maskFault, onRejection, runUnawaited } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { SourceUse } from "../source.ts";
 import { FirstFaults } from "./first-faults.ts";
 
-/** Runs a piece of the author's code; what it throws is masked. */
-function runMasked<TResult>(check: OutputCheck, run: () => TResult): TResult {
-  try {
-    return run();
-  } catch (cause) {
-    throw maskFault(cause, check.where, check.report);
-  }
-}
-
-function isStop(value: unknown): value is () => unknown {
-  return typeof value === "function";
-}
-
 /**
- * Subscribes to a source. Neither the subscribing nor what stops it lets through what the author's code throws, or what
- * a promise of it rejects with; a source that gives nothing to stop it by is a fault, since it could never be left.
+ * Subscribes to a source. Masks what the author's code throws or rejects with, in `subscribe` and in the function that stops it. A
+ * source that returns no such function is a fault, since nothing could end its subscription.
  */
 export function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => void {
-  const report = (cause: unknown): void => void maskFault(cause, check.where, check.report);
-  return runMasked(check, () => {
-    const stop = subscribe();
-    if (!isStop(stop)) {
-      onRejection(stop, report);
-      throw new SurfaceError("INTERNAL", `Subscribing to ${check.where}: subscribe() must return what stops it`);
-    }
-    return () => {
-      try {
-        onRejection(stop(), report);
-      } catch (cause) {
-        report(cause);
-      }
-    };
-  });
+  const mask = (cause: unknown): Error => maskFault(cause, check.where, check.report);
+  let stop: unknown;
+  try {
+    stop = subscribe();
+  } catch (cause) {
+    throw mask(cause);
+  }
+  if (!isFunction(stop)) {
+    onRejection(stop, mask);
+    throw mask(new SurfaceError("INTERNAL", `Subscribing to ${check.where}: subscribe() must return what stops it`));
+  }
+  const end = stop;
+  return () => runUnawaited(end, mask);
 }
 
 /** Calls a source; returns its value or a promise of it. */
@@ -109,7 +95,12 @@ export class SourceReader {
 
   /** Returns the raw value, or a promise of it where the source gives one. @throws the error for the reader, masked. */
   read(use: UseOptions, run: ReadSource): unknown {
-    const answer = runMasked(this.#check, () => this.readRaw(use, run));
+    let answer: unknown;
+    try {
+      answer = this.readRaw(use, run);
+    } catch (cause) {
+      throw maskFault(cause, this.#check.where, this.#check.report);
+    }
     return isThenable(answer) ? this.#masked(answer) : answer;
   }
 

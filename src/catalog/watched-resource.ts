@@ -157,7 +157,7 @@ export class WatchedResource {
     this.#isOvertaken = false;
     this.#isRemote = link?.isRemote === true;
     let isSnapshot = true;
-    return pump((signal) => follow(this.#followed, link, signal), {
+    const heard: WatchEvents<unknown> = {
       value: (value) => {
         this.#isThere = true;
         // Opened again after a failure, with nothing to read yet: no news, and it may fail the same way at once.
@@ -182,7 +182,8 @@ export class WatchedResource {
         this.#hasFailed = true;
         events.failed(lasting);
       },
-    });
+    };
+    return pump((signal) => follow(this.#followed, link, signal), heard, link);
   }
 
   /** Whether the resource has a source that {@link refresh} reads. */

@@ -101,7 +101,7 @@ export function inProcess(live: Served): Link {
       const { leaving, closed } = ending;
       const state = (): ConnectionState => {
         // A scope aborts what runs before it disposes of this connection.
-        if (scopes.some((each) => each.closed)) ending.leave();
+        if (scope.closed || scopes.some((each) => each.closed)) ending.leave();
         return ending.state();
       };
       return Object.freeze({ client, channel, state, leaving, closed, close: () => scope.close() });

@@ -1,5 +1,5 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
-import { type Sink, isPushing, iterateTo } from "../spine/pushing.ts";
+import { type Pushing, type Sink, toPushing } from "../spine/pushing.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
 import { isRelayed } from "../surface/relayed.ts";
 
@@ -24,47 +24,69 @@ const lastingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "DROPPED",
 ]);
 
-/** Hands on what a watch hears, until that is stopped. */
-class PumpSink<TValue> implements Sink<TValue> {
-  readonly #events: WatchEvents<TValue>;
-  readonly #signal: AbortSignal;
+/** A link, as far as it says whether its end cut values off. */
+export interface PumpedLink {
+  isOpen(): boolean;
+}
 
-  constructor(events: WatchEvents<TValue>, signal: AbortSignal) {
+/**
+ * Follows values for a watch, until it is stopped. The end of the link is not told: its holder hears of that. Values that a link cuts
+ * off end before the promise of its end can be heard, so its state is asked.
+ */
+class Pump<TValue> implements Sink<TValue> {
+  readonly isFull = false;
+  readonly #events: WatchEvents<TValue>;
+  readonly #link: PumpedLink | undefined;
+  readonly #abort = new AbortController();
+  #values: Pushing<TValue> | undefined;
+
+  constructor(events: WatchEvents<TValue>, link: PumpedLink | undefined) {
     this.#events = events;
-    this.#signal = signal;
+    this.#link = link;
+  }
+
+  start(open: (signal: AbortSignal) => AsyncIterable<TValue>): void {
+    try {
+      this.#values = toPushing(open(this.#abort.signal));
+    } catch (cause) {
+      return this.failed(cause);
+    }
+    this.#values.push(this);
   }
 
   value(value: TValue): void {
-    if (!this.#signal.aborted) this.#events.value(value);
+    if (!this.#abort.signal.aborted) this.#events.value(value);
   }
 
   ended(): void {
-    if (!this.#signal.aborted) this.#events.ended();
+    if (!this.#abort.signal.aborted && this.#link?.isOpen() !== false) this.#events.ended();
   }
 
   failed(cause: unknown): void {
-    if (this.#signal.aborted || toLinkLoss(cause) !== undefined) return;
+    if (this.#abort.signal.aborted || toLinkLoss(cause) !== undefined) return;
     const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
     this.#events.failed(lastingCodes.has(code), code === "DROPPED");
+  }
+
+  /** Ends the values; how that goes is of no interest to a watch. */
+  stop(): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abort.abort();
+    this.#values?.return().catch(() => {});
   }
 }
 
 /**
- * Follows values for a watch; returns a function that stops it. The end of the connection is not told: its holder hears of it
- * first.
+ * Follows values for a watch; returns a function that stops it.
+ *
+ * @param link - the link that the values come by, if they come by one.
  */
 export function pump<TValue>(
   open: (signal: AbortSignal) => AsyncIterable<TValue>,
   events: WatchEvents<TValue>,
+  link?: PumpedLink,
 ): () => void {
-  const abort = new AbortController();
-  const sink = new PumpSink(events, abort.signal);
-  try {
-    const values = open(abort.signal);
-    if (isPushing(values)) values.push(sink);
-    else void iterateTo(values, sink, abort.signal);
-  } catch (cause) {
-    sink.failed(cause);
-  }
-  return () => abort.abort();
+  const following = new Pump(events, link);
+  following.start(open);
+  return () => following.stop();
 }

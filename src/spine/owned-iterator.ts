@@ -1,7 +1,6 @@
 import { LinkedAbort } from "./linked-abort.ts";
-import { isPushing, iterateTo, type Pushing, type Sink } from "./pushing.ts";
+import { Pulled, toPushing, type Pushing, type Sink } from "./pushing.ts";
 import type { Scope } from "./scope.ts";
-import { Serial } from "./serial.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -25,12 +24,6 @@ export interface IteratorSetting<TValue> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Ends a sink as late as a `next()` that waits: those who end an iteration may have more to say first. */
-async function endLater(sink: Sink<never>): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
-  sink.ended();
-}
-
 /**
  * One consumer's iteration over values that somebody else makes. It ends by `return()`, when a signal fires or when its
  * scope closes, whichever comes first; a `next()` that is waiting is then done at once, even while the maker is busy
@@ -39,18 +32,16 @@ async function endLater(sink: Sink<never>): Promise<void> {
  * `return()` and the scope's `close()` wait for the maker's `finally`; a maker that ignores both keeps them waiting. Not
  * a generator: one of those would let `return()` wait for the `next()` before it.
  */
-export class OwnedIterator<TValue> implements Pushing<TValue>, Sink<TValue> {
+export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue>, Sink<TValue> {
   readonly canPush = true;
   readonly #setting: IteratorSetting<TValue>;
-  // One step at a time, as a generator would: makers need not expect two.
-  readonly #steps = new Serial();
+  #pulled: Pulled<TValue> | undefined;
   #linked: LinkedAbort | undefined;
-  #opened: AsyncIterable<TValue> | Promise<AsyncIterable<TValue>> | undefined;
-  #inner: AsyncIterator<TValue> | undefined;
-  /** The consumer, if values are pushed to it. */
+  #inner: Pushing<TValue> | undefined;
+  /** The consumer, until the end. */
   #sink: Sink<TValue> | undefined;
-  #interrupt: (() => void) | undefined;
   #forget: (() => void) | undefined;
+  #isChecking = false;
   #over = false;
   #ending: Promise<void> = Promise.resolve();
 
@@ -63,7 +54,8 @@ export class OwnedIterator<TValue> implements Pushing<TValue>, Sink<TValue> {
   }
 
   next(): Promise<IteratorResult<TValue>> {
-    return this.#steps.run(() => this.#advance());
+    this.#pulled ??= new Pulled(this);
+    return this.#pulled.next();
   }
 
   async return(): Promise<IteratorResult<TValue>> {
@@ -71,150 +63,128 @@ export class OwnedIterator<TValue> implements Pushing<TValue>, Sink<TValue> {
     return ended;
   }
 
-  /** Iterates where values are checked here, or where the values that it opens cannot be pushed. */
   push(sink: Sink<TValue>): void {
-    const linked = (this.#linked ??= this.#begin());
-    if (this.#over || this.#setting.check !== undefined) return void iterateTo(this, sink);
-    try {
-      this.#opened = this.#setting.open(linked.signal);
-    } catch (cause) {
-      void this.#end();
-      return sink.failed(cause);
-    }
-    if (!isPushing(this.#opened)) return void iterateTo(this, sink);
+    const signal = this.#begin();
+    if (this.#over) return sink.ended();
     this.#sink = sink;
-    this.#inner = this.#opened;
-    this.#opened.push(this);
-  }
-
-  /** Passes on a value that is pushed to this. */
-  value(value: TValue): void {
-    this.#sink?.value(value);
-  }
-
-  /** Ends this as the values that are pushed to it end. */
-  ended(): void {
-    const sink = this.#sink;
-    this.#sink = undefined;
-    if (this.#over || sink === undefined) return;
-    this.#finish();
-    sink.ended();
-  }
-
-  /** Ends this as the values that are pushed to it fail. */
-  failed(cause: unknown): void {
-    const sink = this.#sink;
-    this.#sink = undefined;
-    if (this.#over || sink === undefined) return;
-    this.#inner = undefined;
-    void this.#end();
-    sink.failed(this.#mask(cause));
-  }
-
-  async #advance(): Promise<IteratorResult<TValue>> {
-    const linked = (this.#linked ??= this.#begin());
-    if (this.#over) return ended;
     try {
-      return await this.#unlessOver(this.#step(linked.signal));
+      const opened = this.#setting.open(signal);
+      if (opened instanceof Promise) opened.then(this.#start, this.#fail);
+      else this.#start(opened);
     } catch (cause) {
-      await this.#end();
-      throw cause;
+      this.#fail(cause);
     }
   }
 
-  #begin(): LinkedAbort {
+  resume(): void {
+    this.#inner?.resume();
+  }
+
+  /** Whether the values that this opened have to wait: a value is checked before the next is taken. */
+  get isFull(): boolean {
+    return this.#isChecking || this.#sink === undefined || this.#sink.isFull;
+  }
+
+  /** Passes on a value of those that this opened. */
+  value(value: TValue): void {
+    const { check } = this.#setting;
+    if (check === undefined) return this.#sink?.value(value);
+    try {
+      const checked = check(value);
+      if (!(checked instanceof Promise)) return this.#sink?.value(checked);
+      this.#isChecking = true;
+      checked.then(this.#onChecked, this.#fail);
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  /** Ends this as the values that it opened end. */
+  ended(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#linked?.dispose();
+    this.#ending = this.#leaveInner();
+    this.#takeSink()?.ended();
+  }
+
+  /** Ends this as the values that it opened fail. */
+  failed(cause: unknown): void {
+    if (this.#over) return;
+    // Values that failed have ended by themselves.
+    this.#inner = undefined;
+    this.#fail(this.#mask(cause));
+  }
+
+  #begin(): AbortSignal {
     const { signal, scope } = this.#setting;
     const linked = new LinkedAbort(signal, scope.signal);
+    this.#linked = linked;
     if (linked.signal.aborted) this.#over = true;
-    if (this.#over) {
-      linked.dispose();
-      return linked;
+    if (this.#over) linked.dispose();
+    else {
+      linked.signal.addEventListener("abort", () => void this.#end(), { once: true });
+      this.#forget = scope.add(() => this.#end());
     }
-    linked.signal.addEventListener("abort", () => void this.#end(), { once: true });
-    this.#forget = scope.add(() => this.#end());
-    return linked;
+    return linked.signal;
   }
 
-  async #step(signal: AbortSignal): Promise<IteratorResult<TValue>> {
-    if (this.#inner === undefined) await this.#open(signal);
-    const inner: AsyncIterator<TValue> | undefined = this.#inner;
-    if (this.#over || inner === undefined) return ended;
-    const result = await this.#ask(inner);
-    if (this.#over) return ended;
-    if (result.done === true) {
-      this.#finish();
-      return ended;
-    }
-    const { check } = this.#setting;
-    return check === undefined ? result : { done: false, value: await check(result.value) };
-  }
+  readonly #start = (values: AsyncIterable<TValue>): void => {
+    const inner = toPushing(values);
+    if (this.#over) return void this.#leaveLate(inner);
+    this.#inner = inner;
+    inner.push(this);
+  };
 
-  async #open(signal: AbortSignal): Promise<void> {
-    const values = await (this.#opened ?? this.#setting.open(signal));
-    try {
-      this.#inner = values[Symbol.asyncIterator]();
-    } catch (cause) {
-      throw this.#mask(cause);
-    }
-    if (!this.#over) return;
-    // Its consumer left before it was there: it is returned now, and a scope that closes waits for that too.
-    const leaving = this.#leave();
+  /** Ends values that came after the consumer had left. A scope that closes waits for that too. */
+  async #leaveLate(inner: Pushing<TValue>): Promise<void> {
+    const leaving = this.#leave(inner);
     const forget = this.#setting.scope.add(() => leaving);
     await leaving;
     forget();
   }
 
-  async #ask(inner: AsyncIterator<TValue>): Promise<IteratorResult<TValue>> {
-    try {
-      return await inner.next();
-    } catch (cause) {
-      // What failed has ended by itself: it is not to be returned.
-      this.#inner = undefined;
-      // An abort that was asked for is no failure.
-      if (this.#over) return ended;
-      throw this.#mask(cause);
-    }
-  }
+  readonly #onChecked = (value: TValue): void => {
+    this.#isChecking = false;
+    this.#sink?.value(value);
+    this.resume();
+  };
 
-  /** Not `Promise.race()`: that would keep every value alive for as long as the iteration lasts. */
-  #unlessOver(step: Promise<IteratorResult<TValue>>): Promise<IteratorResult<TValue>> {
-    return new Promise((resolve, reject) => {
-      const interrupt = (): void => resolve(ended);
-      this.#interrupt = interrupt;
-      step.then(resolve, reject);
-    });
-  }
+  /** Tells the consumer of a failure when the maker has ended. */
+  readonly #fail = (cause: unknown): void => {
+    const sink = this.#takeSink();
+    void this.#end().then(() => sink?.failed(cause));
+  };
 
-  #finish(): void {
-    this.#over = true;
-    this.#linked?.dispose();
-    this.#forget?.();
+  #takeSink(): Sink<TValue> | undefined {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    return sink;
   }
 
   #end(): Promise<void> {
     if (!this.#over) {
       this.#over = true;
-      this.#ending = this.#close();
+      const sink = this.#takeSink();
+      this.#linked?.dispose();
+      this.#linked?.abort();
+      // Known before the consumer is told, which may wait for it.
+      this.#ending = this.#leaveInner();
+      sink?.ended();
     }
     return this.#ending;
   }
 
-  async #close(): Promise<void> {
-    this.#interrupt?.();
-    const sink = this.#sink;
-    this.#sink = undefined;
-    if (sink !== undefined) void endLater(sink);
-    this.#linked?.dispose();
-    this.#linked?.abort();
-    await this.#leave();
+  async #leaveInner(): Promise<void> {
+    await this.#leave(this.#inner);
     this.#forget?.();
   }
 
-  async #leave(): Promise<void> {
+  async #leave(inner: Pushing<TValue> | undefined): Promise<void> {
     try {
-      await this.#inner?.return?.();
+      await inner?.return();
     } catch (cause) {
-      // Nobody is left to be told but the log, which mask() writes.
+      // The log, which mask() writes, is the only place left.
       this.#mask(cause);
     }
   }

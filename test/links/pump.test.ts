@@ -53,6 +53,17 @@ describe("pump()", () => {
     },
   );
 
+  it.each([true, false])("tells the end of values only while their link is open: %s", async (isOpen) => {
+    const told: unknown[] = [];
+    const events = { value: (value: number) => told.push(value), ended: () => told.push("ended"), failed: () => {} };
+    const values = async function* () {
+      yield 1;
+    };
+    pump(values, events, { isOpen: () => isOpen });
+    await settle();
+    expect(told).toEqual(isOpen ? [1, "ended"] : [1]);
+  });
+
   it("says nothing more once it was stopped, whatever is still on its way, and lets its source go", async () => {
     let isLeft = false;
     let push = (): void => {};

@@ -121,6 +121,43 @@ describe("OwnedIterator", () => {
     await scope.close();
   });
 
+  it("takes a value when its consumer wants one and the value before it was checked", async () => {
+    const scope = new Scope("it");
+    const counted = new Counted();
+    const checks: ((value: number) => void)[] = [];
+    const check = (): Promise<number> => new Promise((resolve) => checks.push(resolve));
+    const iterator = new OwnedIterator({ open: () => counted, check, scope, signal: undefined });
+    const steps = [iterator.next(), iterator.next()];
+    await tick();
+    expect(counted.given).toBe(1);
+    checks.shift()?.(10);
+    await tick();
+    expect(counted.given).toBe(2);
+    checks.shift()?.(20);
+    expect(await Promise.all(steps)).toEqual([10, 20].map((value) => ({ done: false, value })));
+    await tick();
+    expect(counted.given).toBe(2);
+  });
+
+  it("return() waits for a maker within another one that the same signal has ended", async () => {
+    const scope = new Scope("it");
+    const counted = new Counted();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const inner = new OwnedIterator({ open: () => counted, scope, signal });
+    const outer = new OwnedIterator({ open: () => inner, scope, signal });
+    await outer.next();
+    const waiting = outer.next();
+    controller.abort();
+    await waiting;
+    let hasReturned = false;
+    const returning = outer.return().then(() => (hasReturned = true));
+    await tick();
+    expect([hasReturned, counted.returned]).toEqual([false, 1]);
+    counted.finish();
+    await returning;
+  });
+
   it("next() waits for the maker's end before it gives the error of check()", async () => {
     const scope = new Scope("it");
     const counted = new Counted();

@@ -1,5 +1,6 @@
 import type { Refusal, SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import { Pulled, type Pushing, type Sink } from "../../spine/pushing.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -13,7 +14,7 @@ export type ReadItem = (item: JsonObject) => unknown;
 export interface StreamSetting {
   /** How many items may be under way. */
   readonly window: number;
-  /** Opens it, on the first `next()`; returns what reads its items. What either throws ends the iteration. */
+  /** Opens it, when its consumer starts; returns what reads its items. What either throws ends the iteration. */
   open(stream: ClientStream): ReadItem;
   /** Lets the far side send so many more. */
   grant(credit: number): void;
@@ -21,20 +22,17 @@ export interface StreamSetting {
   stop(): void;
 }
 
-interface Waiter {
-  resolve(result: IteratorResult<unknown>): void;
-  reject(cause: unknown): void;
-}
-
 /**
- * One consumer's iteration over what a far side sends, as far as it was allowed to. Items are read when they are asked
- * for; whoever asks for none is sent no more than the window.
+ * One consumer's iteration over what a far side sends, as far as it was allowed to. Items are read when the consumer takes
+ * them; while it takes none, no more than the window is sent.
  */
-export class ClientStream implements AsyncIterableIterator<unknown> {
+export class ClientStream implements AsyncIterableIterator<unknown>, Pushing<unknown> {
+  readonly canPush = true;
   readonly #setting: StreamSetting;
+  readonly #pulled = new Pulled(this);
+  #sink: Sink<unknown> | undefined;
   #read: ReadItem | undefined;
   readonly #items: JsonObject[] = [];
-  readonly #waiters: Waiter[] = [];
   #taken = 0;
   #end: { readonly cause: SurfaceError | Refusal | undefined } | undefined;
 
@@ -47,11 +45,7 @@ export class ClientStream implements AsyncIterableIterator<unknown> {
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      if (this.#read === undefined && this.#end === undefined) this.#open(reject);
-      this.#flow();
-    });
+    return this.#pulled.next();
   }
 
   async return(): Promise<IteratorResult<unknown>> {
@@ -59,19 +53,42 @@ export class ClientStream implements AsyncIterableIterator<unknown> {
     return ended;
   }
 
+  push(sink: Sink<unknown>): void {
+    this.#sink = sink;
+    if (this.#end !== undefined) return this.resume();
+    try {
+      this.#read = this.#setting.open(this);
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    this.resume();
+  }
+
+  /** Hands on what has come, then the end. */
+  resume(): void {
+    while (this.#items.length > 0 && this.#sink?.isFull === false) this.#hand(this.#sink);
+    if (this.#end === undefined || this.#items.length > 0) return;
+    const sink = this.#sink;
+    if (sink?.isFull !== false) return;
+    this.#sink = undefined;
+    const { cause } = this.#end;
+    if (cause === undefined) sink.ended();
+    else sink.failed(cause);
+  }
+
   /** Takes an item off the wire. `false` when it was sent without credit. */
   take(item: JsonObject): boolean {
     if (this.#end !== undefined) return true;
     if (this.#items.length + this.#taken >= this.#setting.window) return false;
     this.#items.push(item);
-    this.#flow();
+    this.resume();
     return true;
   }
 
   /** There is nothing more to come; what has come is still handed out. With a cause, that is what it ends with. */
   finish(cause?: SurfaceError | Refusal): void {
     this.#end ??= { cause };
-    this.#flow();
+    this.resume();
   }
 
   /** Ends it at once, for a consumer who is not interested any more. */
@@ -80,44 +97,23 @@ export class ClientStream implements AsyncIterableIterator<unknown> {
     this.finish();
   }
 
-  #open(reject: Waiter["reject"]): void {
-    try {
-      this.#read = this.#setting.open(this);
-    } catch (cause) {
-      this.#waiters.pop();
-      this.#end = { cause: undefined };
-      reject(cause);
-    }
-  }
-
-  #flow(): void {
-    while (this.#waiters.length > 0 && (this.#items.length > 0 || this.#end !== undefined)) {
-      const waiter = this.#waiters.shift();
-      const item = this.#items.shift();
-      if (waiter === undefined) return;
-      if (item === undefined) this.#tellEnd(waiter);
-      else this.#hand(item, waiter);
-    }
-  }
-
-  #tellEnd(waiter: Waiter): void {
-    const cause = this.#end?.cause;
-    this.#end = { cause: undefined };
-    if (cause === undefined) waiter.resolve(ended);
-    else waiter.reject(cause);
-  }
-
-  #hand(item: JsonObject, waiter: Waiter): void {
+  #hand(sink: Sink<unknown>): void {
+    const item = this.#items.shift();
     let value: unknown;
     try {
-      value = this.#read?.(item);
+      value = item && this.#read?.(item);
     } catch (cause) {
-      this.#leave();
-      return waiter.reject(cause);
+      return this.#fail(cause);
     }
     this.#giveBack();
-    if (value === skipped) this.#waiters.unshift(waiter);
-    else waiter.resolve({ done: false, value });
+    if (value !== skipped) sink.value(value);
+  }
+
+  #fail(cause: unknown): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    this.#leave();
+    sink?.failed(cause);
   }
 
   /** Gives credit back by halves of the window: a message an item would cost as much as the item. */

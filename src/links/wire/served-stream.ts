@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../schema/json.ts";
+import { toPushing, type Pushing, type Sink } from "../../spine/pushing.ts";
 import { maxCredit } from "./protocol.ts";
 
 /** What a {@link ServedStream} sends, and where. */
@@ -14,20 +15,36 @@ export interface ServedStreamSetting {
   encode(this: void, value: unknown): JsonObject;
   /** Sends an item. Errors: `FRAME_TOO_LARGE`. */
   send(this: void, item: JsonObject): void;
+  /** Called once, when the values have ended and their maker has too. */
+  over(this: void, failure?: { readonly cause: unknown }): void;
 }
 
 /**
  * Sends the values of one iteration, as far as its consumer has credit. Without credit nothing is asked for: an
  * iteration over the newest value then skips to the newest, and one that must not lose any waits.
  */
-export class ServedStream {
+export class ServedStream implements Sink<unknown> {
   readonly #setting: ServedStreamSetting;
+  readonly #values: Pushing<unknown>;
   #credit: number;
-  #wake: (() => void) | undefined;
+  #isOver = false;
 
   constructor(setting: ServedStreamSetting) {
     this.#setting = setting;
     this.#credit = setting.credit;
+    this.#values = toPushing(setting.values);
+  }
+
+  /** Starts to send, until the values end or the consumer has gone. */
+  start(): void {
+    const { signal } = this.#setting;
+    signal.addEventListener("abort", () => this.ended(), { once: true });
+    if (signal.aborted) this.ended();
+    else this.#values.push(this);
+  }
+
+  get isFull(): boolean {
+    return this.#credit <= 0 || this.#setting.isFull();
   }
 
   /** Lets it send so many more. */
@@ -38,36 +55,33 @@ export class ServedStream {
 
   /** Looks again whether it may go on: what was written has been taken. */
   look(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    if (!this.isFull) this.#values.resume();
   }
 
-  /** Runs until the iteration ends, or the consumer has gone; rejects as the iteration does. */
-  async run(): Promise<void> {
-    const { values, signal } = this.#setting;
-    const iterator = values[Symbol.asyncIterator]();
-    const wake = (): void => this.look();
-    signal.addEventListener("abort", wake, { once: true });
+  value(value: unknown): void {
+    if (this.#isOver) return;
+    this.#credit -= 1;
     try {
-      await this.#pull(iterator);
-    } finally {
-      signal.removeEventListener("abort", wake);
-      await iterator.return?.();
+      this.#setting.send(this.#setting.encode(value));
+    } catch (cause) {
+      this.failed(cause);
     }
   }
 
-  async #pull(iterator: AsyncIterator<unknown>): Promise<void> {
-    const { signal, encode, send } = this.#setting;
-    while (!signal.aborted) {
-      if (this.#credit <= 0 || this.#setting.isFull()) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      const step = await iterator.next();
-      if (step.done === true || signal.aborted) return;
-      this.#credit -= 1;
-      send(encode(step.value));
-    }
+  ended(): void {
+    this.#end();
+  }
+
+  failed(cause: unknown): void {
+    this.#end({ cause });
+  }
+
+  #end(failure?: { readonly cause: unknown }): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#values.return().then(
+      () => this.#setting.over(failure),
+      (cause: unknown) => this.#setting.over(failure ?? { cause }),
+    );
   }
 }

@@ -178,7 +178,7 @@ export class WireServer implements PeerHandlers {
     if (this.#isLeaving) return request.reply(untaken);
     if (this.#follows >= maxStreams) return request.reply(refuse("OVERFLOW"));
     this.#follows += 1;
-    void this.#follow(greeted, asked, request);
+    this.#follow(greeted, asked, request);
   }
 
   /** Answers at once if nothing waits. */
@@ -224,33 +224,31 @@ export class WireServer implements PeerHandlers {
     }
   }
 
-  async #follow(
-    { channel, members }: Greeted,
-    { verb, member, argument, stream: id, credit }: AskedStream,
-    request: IncomingRequest,
-  ): Promise<void> {
+  #follow({ channel, members }: Greeted, asked: AskedStream, request: IncomingRequest): void {
+    const { verb, member, argument, stream: id, credit } = asked;
     const { signal } = request;
-    let outcome: unknown = {};
+    const over = (failure?: { readonly cause: unknown }): void => {
+      this.#streams.delete(id);
+      this.#follows -= 1;
+      request.reply(failure === undefined ? {} : members.toAnswer(failure.cause, member));
+    };
     try {
       const { codec, answer } = members.find(member, verb);
       const decoded = codec.decodeArgument(verb, argument);
-      const values = channel.subscribe({ verb, member, argument: decoded, options: { signal } });
       const stream = new ServedStream({
-        values,
+        values: channel.subscribe({ verb, member, argument: decoded, options: { signal } }),
         credit,
         signal,
         isFull: () => this.#peer.isFull,
         encode: (value) => answer.encode(value),
         send: (item) => this.#peer.notify(methods.item, { stream: id, ...item }),
+        over,
       });
       this.#streams.set(id, stream);
-      await stream.run();
+      stream.start();
     } catch (cause) {
-      outcome = members.toAnswer(cause, member);
+      over({ cause });
     }
-    this.#streams.delete(id);
-    this.#follows -= 1;
-    request.reply(outcome);
   }
 
   /** Sends a notification. One that is too large is a fault. */

@@ -1,4 +1,4 @@
-import type { Pushing, Sink } from "../../spine/pushing.ts";
+import { Pulled, type Pushing, type Sink } from "../../spine/pushing.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -13,19 +13,19 @@ export interface Followed<TValue> {
 /**
  * Iterates over the newest value: the snapshot first, then a value after each change, skipping what nobody waited for
  * and what repeats. It listens before it reads the snapshot, so that no change in between is lost, and always delivers
- * the last one. A value that cannot be read ends it. One `next()` at a time.
+ * the last one. A value that cannot be read ends it.
  */
-export class LatestIterator<TValue> implements Pushing<TValue> {
+export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue> {
   readonly canPush = true;
   readonly #followed: Followed<TValue>;
+  readonly #pulled = new Pulled(this);
+  #sink: Sink<TValue> | undefined;
   #stop: (() => void) | undefined;
-  #wake: (() => void) | undefined;
   #last: { readonly value: TValue } | undefined;
   #dirty = true;
-  #over = false;
-  #sink: Sink<TValue> | undefined;
   /** Whether a value is on its way to the sink. */
-  #isPushing = false;
+  #isReading = false;
+  #over = false;
 
   constructor(followed: Followed<TValue>) {
     this.#followed = followed;
@@ -35,42 +35,48 @@ export class LatestIterator<TValue> implements Pushing<TValue> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<TValue>> {
-    try {
-      return await this.#advance();
-    } catch (cause) {
-      this.#finish();
-      throw cause;
-    }
+  next(): Promise<IteratorResult<TValue>> {
+    return this.#pulled.next();
   }
 
   async return(): Promise<IteratorResult<TValue>> {
     this.#finish();
+    this.#sink?.ended();
     return ended;
   }
 
   push(sink: Sink<TValue>): void {
     this.#sink = sink;
+    if (this.#over) return sink.ended();
     try {
-      this.#listen();
+      this.#stop = this.#followed.listen(this.#onChange);
+      // Subscribing may itself have ended this.
+      if (this.#over) return this.#finish();
     } catch (cause) {
       return this.#fail(cause);
     }
-    this.#schedule();
+    this.resume();
   }
 
   /** Reads at the end of the turn of those who change the source: they may change it again. */
-  #schedule(): void {
-    if (this.#isPushing || this.#over) return;
-    this.#isPushing = true;
+  resume(): void {
+    if (!this.#dirty || this.#isReading || this.#over) return;
+    this.#isReading = true;
     queueMicrotask(this.#read);
   }
 
+  readonly #onChange = (): void => {
+    this.#dirty = true;
+    this.resume();
+  };
+
   readonly #read = (): void => {
-    if (this.#over) return;
+    this.#isReading = false;
+    if (this.#over || this.#sink?.isFull !== false) return;
     this.#dirty = false;
     try {
       const value = this.#followed.read();
+      this.#isReading = value instanceof Promise;
       if (value instanceof Promise) value.then(this.#hand, this.#fail);
       else this.#hand(value);
     } catch (cause) {
@@ -80,11 +86,11 @@ export class LatestIterator<TValue> implements Pushing<TValue> {
 
   readonly #hand = (value: TValue): void => {
     if (this.#over) return;
-    this.#isPushing = false;
+    this.#isReading = false;
     const isSame = this.#last !== undefined && Object.is(this.#last.value, value);
     this.#last = { value };
     if (!isSame) this.#sink?.value(value);
-    if (this.#dirty) this.#schedule();
+    this.resume();
   };
 
   readonly #fail = (cause: unknown): void => {
@@ -93,42 +99,10 @@ export class LatestIterator<TValue> implements Pushing<TValue> {
     this.#sink?.failed(cause);
   };
 
-  async #advance(): Promise<IteratorResult<TValue>> {
-    if (!this.#over && this.#stop === undefined) this.#listen();
-    while (!this.#over) {
-      if (!this.#dirty) await this.#change();
-      if (this.#over) break;
-      this.#dirty = false;
-      const value = await this.#followed.read();
-      if (this.#over) break;
-      if (this.#last !== undefined && Object.is(this.#last.value, value)) continue;
-      this.#last = { value };
-      return { done: false, value };
-    }
-    return ended;
-  }
-
-  #change(): Promise<void> {
-    return new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
-  }
-
-  #listen(): void {
-    this.#stop = this.#followed.listen(() => {
-      this.#dirty = true;
-      this.#wake?.();
-      if (this.#sink !== undefined) this.#schedule();
-    });
-    // Subscribing may itself have ended this.
-    if (this.#over) this.#finish();
-  }
-
   #finish(): void {
     this.#over = true;
     const stop = this.#stop;
     this.#stop = undefined;
     stop?.();
-    this.#wake?.();
   }
 }

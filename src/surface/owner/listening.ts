@@ -2,6 +2,7 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
+import { isThenable } from "../is-thenable.ts";
 import type { MaybeSchema } from "../member.ts";
 import { kMemory, type HandlerContext, type Memory } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
@@ -53,11 +54,9 @@ export class Listening {
 
   #iterate(input: () => unknown, use: ListenUse): AsyncIterableIterator<unknown> {
     return new OwnedIterator<unknown>({
-      open: async (signal) => {
-        const valid = await input();
-        // Its listener has gone meanwhile: the handler is not to start.
-        signal.throwIfAborted();
-        return this.#start(valid, signal, use.memory);
+      open: (signal) => {
+        const valid = input();
+        return isThenable(valid) ? this.#startLater(valid, signal, use.memory) : this.#start(valid, signal, use.memory);
       },
       check: (value) => checkOutput(this.#member.output, value, this.#check),
       mask: (cause) => this.#mask(cause),
@@ -66,10 +65,34 @@ export class Listening {
     });
   }
 
-  async #start(valid: unknown, signal: AbortSignal, memory: Memory | undefined): Promise<AsyncIterable<unknown>> {
+  async #startLater(
+    validating: PromiseLike<unknown>,
+    signal: AbortSignal,
+    memory: Memory | undefined,
+  ): Promise<AsyncIterable<unknown>> {
+    const valid = await validating;
+    // Its listener has gone meanwhile: the handler is not to start.
+    signal.throwIfAborted();
+    return this.#start(valid, signal, memory);
+  }
+
+  #start(
+    valid: unknown,
+    signal: AbortSignal,
+    memory: Memory | undefined,
+  ): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>> {
     const context = { signal, progress: () => {} };
     try {
-      return await this.#handler(valid, memory === undefined ? context : { ...context, [kMemory]: memory });
+      const values = this.#handler(valid, memory === undefined ? context : { ...context, [kMemory]: memory });
+      return isThenable(values) ? this.#settle(values) : values;
+    } catch (cause) {
+      throw this.#mask(cause);
+    }
+  }
+
+  async #settle(opening: PromiseLike<AsyncIterable<unknown>>): Promise<AsyncIterable<unknown>> {
+    try {
+      return await opening;
     } catch (cause) {
       throw this.#mask(cause);
     }

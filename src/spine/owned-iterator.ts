@@ -1,5 +1,5 @@
 import { LinkedAbort } from "./linked-abort.ts";
-import { Pulled, toPushing, type Pushing, type Sink } from "./pushing.ts";
+import { NextQueue, toPushing, type Pushing, type Sink } from "./pushing.ts";
 import type { Scope } from "./scope.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
@@ -35,7 +35,7 @@ export interface IteratorSetting<TValue> {
 export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue>, Sink<TValue> {
   readonly canPush = true;
   readonly #setting: IteratorSetting<TValue>;
-  #pulled: Pulled<TValue> | undefined;
+  #nexts: NextQueue<TValue> | undefined;
   #linked: LinkedAbort | undefined;
   #inner: Pushing<TValue> | undefined;
   /** The consumer, until the end. */
@@ -54,8 +54,8 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
   }
 
   next(): Promise<IteratorResult<TValue>> {
-    this.#pulled ??= new Pulled(this);
-    return this.#pulled.next();
+    this.#nexts ??= new NextQueue(this);
+    return this.#nexts.next();
   }
 
   async return(): Promise<IteratorResult<TValue>> {

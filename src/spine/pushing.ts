@@ -103,8 +103,8 @@ interface Waiter<TValue> {
   reject(cause: unknown): void;
 }
 
-/** Iterates over values that are pushed: it takes one for each `next()`, and starts with the first. */
-export class Pulled<TValue> implements Sink<TValue> {
+/** Calls of `next()` that wait for values that are pushed. Starts with the first, and takes a value for each. */
+export class NextQueue<TValue> implements Sink<TValue> {
   readonly #values: Pushing<TValue>;
   readonly #waiters: Waiter<TValue>[] = [];
   #hasStarted = false;

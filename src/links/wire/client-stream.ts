@@ -1,6 +1,6 @@
 import type { Refusal, SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { Pulled, type Pushing, type Sink } from "../../spine/pushing.ts";
+import { NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -29,7 +29,7 @@ export interface StreamSetting {
 export class ClientStream implements AsyncIterableIterator<unknown>, Pushing<unknown> {
   readonly canPush = true;
   readonly #setting: StreamSetting;
-  readonly #pulled = new Pulled(this);
+  readonly #nexts = new NextQueue(this);
   #sink: Sink<unknown> | undefined;
   #read: ReadItem | undefined;
   readonly #items: JsonObject[] = [];
@@ -45,7 +45,7 @@ export class ClientStream implements AsyncIterableIterator<unknown>, Pushing<unk
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    return this.#pulled.next();
+    return this.#nexts.next();
   }
 
   async return(): Promise<IteratorResult<unknown>> {

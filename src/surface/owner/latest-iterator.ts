@@ -1,4 +1,4 @@
-import { Pulled, type Pushing, type Sink } from "../../spine/pushing.ts";
+import { NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
@@ -18,7 +18,7 @@ export interface Followed<TValue> {
 export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue> {
   readonly canPush = true;
   readonly #followed: Followed<TValue>;
-  readonly #pulled = new Pulled(this);
+  readonly #nexts = new NextQueue(this);
   #sink: Sink<TValue> | undefined;
   #stop: (() => void) | undefined;
   #last: { readonly value: TValue } | undefined;
@@ -36,7 +36,7 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pu
   }
 
   next(): Promise<IteratorResult<TValue>> {
-    return this.#pulled.next();
+    return this.#nexts.next();
   }
 
   async return(): Promise<IteratorResult<TValue>> {

@@ -2,34 +2,43 @@ import { duration, flag, having, withDefault, type OptionFields, type WithDefaul
 import { readOptions } from "../options/read-options.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
-import type { Caller } from "../surface/caller.ts";
+import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import { announce, countShown, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { FrameReader, FrameWriter } from "./frames.ts";
 import { viewFields } from "../surface/caller-options.ts";
-import { toLocalCaller, type LocalCallerOptions } from "./local-caller.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import { guardStdout } from "../links/stdout-guard.ts";
 
-/** What {@link stdio} may be told. */
-export interface StdioOptions extends LocalCallerOptions {
-  /** Where requests come from. Default: the process's standard input. */
+/** Options of {@link stdio}. */
+export interface StdioOptions {
+  /** The view that the host is served by. @default "default" */
+  readonly surface?: string;
+  /** The project that rules of views are asked about. @default none */
+  readonly project?: string;
+  /** The scopes that the local user is granted. @default none; the user is anonymous */
+  readonly scopes?: readonly string[];
+  /** The stream of requests. @default the process's standard input */
   readonly input?: Readable;
   /**
-   * Where answers go. Default: the process's standard output, which is guarded: from then on everything else that is
-   * written to it goes to standard error.
+   * The stream of answers.
+   *
+   * @default the process's standard output, which is guarded: everything else that is written to it goes to standard error
    */
   readonly output?: Writable;
   /**
-   * Whether the process ends with code 0 when the input does, or on SIGTERM or SIGINT. Default: `true` when the input
-   * is the process's own; see decision 0005.
+   * Whether the process ends with code 0 when the input does, or on SIGTERM or SIGINT; see decision 0005.
+   *
+   * @default `true` if the input is the process's own
    */
   readonly exit?: boolean;
   /**
-   * How long the host may leave the output unread, in milliseconds, until nothing is watched for it any more: its
-   * subscriptions are ended, or resumed when it reads again. Default 30,000.
+   * Milliseconds that the host may leave the output unread until its watches stop: its subscriptions end, or resume when it reads
+   * again.
+   *
+   * @default 30,000
    */
   readonly stallMs?: number;
 }
@@ -45,73 +54,118 @@ export const stdioFields: OptionFields<StdioOptions> & WithDefaults<"stallMs"> =
   stallMs: withDefault(duration(2 ** 31 - 1), 30_000),
 };
 
-/** How many unread bytes may pile up before the input itself is paused. */
+/** Unread bytes that may pile up before the input itself is paused. */
 const maxBacklogBytes = 4 * 1024 * 1024;
 
 /**
- * How many frames are read in one turn of the event loop: fewer than may wait in the gate, so that a burst of calls that
- * are answered at once is answered and not refused, whatever its size.
+ * Frames that are read in one turn of the event loop: fewer than may wait in the gate, so that a burst of calls that are answered at
+ * once is answered and not refused, whatever its size.
  */
 const framesPerTurn = 256;
 
+/** Dependencies of a {@link StdioConnection}. */
+interface ConnectionDeps {
+  readonly runtime: AppRuntime;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly stallMs: number | undefined;
+  readonly caller: Caller;
+}
+
 /**
- * Takes frames only while the output is not full: what is read would be answered into memory. The input itself goes on
- * being read up to a bound: the end of a paused input would not be seen, and the process would outlive its host.
+ * Connects two streams with a gate. It takes frames only while the output is not full: what is read would be answered into memory. The
+ * input itself is read on, up to a bound: the end of a paused input would not be seen, and the process would outlive its host.
  */
-class Flow {
+class StdioConnection {
+  readonly gate: Gate;
+  readonly writer: FrameWriter;
+  /** Called when the output is gone. */
+  onBroken: (() => void) | undefined;
   readonly #input: Readable;
   readonly #reader: FrameReader;
-  readonly #gate: Gate;
   #full = false;
   #framesOfTurn = 0;
   #mostFrames = framesPerTurn;
   #turn: NodeJS.Immediate | undefined;
 
-  constructor(input: Readable, reader: FrameReader, gate: Gate) {
+  constructor({ runtime, input, output, stallMs, caller }: ConnectionDeps) {
     this.#input = input;
-    this.#reader = reader;
-    this.#gate = gate;
+    this.writer = new FrameWriter(output, {
+      onBroken: () => this.onBroken?.(),
+      onFull: () => this.#setFull(true),
+      onDrain: () => this.#setFull(false),
+    });
+    this.gate = new Gate({
+      runtime,
+      send: (json) => this.writer.write(json),
+      caller,
+      ...(stallMs === undefined ? {} : { stallMs }),
+    });
+    this.#reader = new FrameReader({
+      maxBytes: runtime.limits.maxBytes,
+      onFrame: (text) => {
+        this.#count();
+        this.gate.receive(text);
+      },
+      onOversize: () => this.gate.refuse("too-large"),
+      onBadEncoding: () => this.gate.refuse("not-utf8"),
+    });
+    // Before the listener that ends the process.
+    input.on("data", this.#onData).on("end", this.#drain);
   }
 
-  setFull(full: boolean): void {
+  stopReading(): void {
+    this.#input.off("data", this.#onData).off("end", this.#drain);
+    clearImmediate(this.#turn);
+    this.#reader.pause();
+    this.#reader.end();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#reader.push(chunk);
+    this.#update();
+  };
+
+  /** Reads everything that has come: there may be no further turn. */
+  readonly #drain = (): void => {
+    this.#mostFrames = Infinity;
+    this.#update();
+  };
+
+  readonly #onTurn = (): void => {
+    this.#turn = undefined;
+    this.#framesOfTurn = 0;
+    this.#update();
+  };
+
+  #setFull(full: boolean): void {
     this.#full = full;
-    this.#gate.setOutputFull(full);
-    this.update();
+    this.gate.setOutputFull(full);
+    this.#update();
   }
 
-  /** A frame was read. */
-  count(): void {
+  #count(): void {
     this.#framesOfTurn += 1;
     this.#turn ??= setImmediate(this.#onTurn);
     if (this.#framesOfTurn >= this.#mostFrames) this.#reader.pause();
   }
 
-  update(): void {
+  #update(): void {
     if (this.#full || this.#framesOfTurn >= this.#mostFrames) this.#reader.pause();
     else this.#reader.resume();
     const heavy = this.#reader.backlog > maxBacklogBytes;
-    if (heavy !== this.#input.isPaused()) {
-      if (heavy) this.#input.pause();
-      else this.#input.resume();
-    }
+    if (heavy === this.#input.isPaused()) return;
+    if (heavy) this.#input.pause();
+    else this.#input.resume();
   }
+}
 
-  /** Nothing follows, and there may be no further turn: what has come is read now. */
-  readonly drain = (): void => {
-    this.#mostFrames = Infinity;
-    this.update();
-  };
-
-  stop(): void {
-    clearImmediate(this.#turn);
-    this.#reader.pause();
-  }
-
-  readonly #onTurn = (): void => {
-    this.#turn = undefined;
-    this.#framesOfTurn = 0;
-    this.update();
-  };
+/** Returns the caller over standard input and output: anonymous, maybe with a view and scopes. */
+function toLocalCaller({ surface, project, scopes = [] }: StdioOptions): Caller {
+  const isNamed = surface !== undefined || project !== undefined;
+  if (!isNamed && scopes.length === 0) return anonymous;
+  const view = Object.freeze({ surface: surface ?? defaultView, ...(project === undefined ? {} : { project }) });
+  return Object.freeze({ ...anonymous, scopes: Object.freeze([...scopes]), ...(isNamed ? { view } : {}) });
 }
 
 /** Tells the person at a terminal what is served, and how to look at it. A host never connects by a terminal. */
@@ -120,66 +174,6 @@ function announceTo(input: Readable, runtime: AppRuntime, caller: Caller): void 
   const command = ownCommand();
   const hint = command === undefined ? "" : `; look at it with: ${inspector} ${command}`;
   announce(`${runtime.info.name}: ${countShown(runtime, caller)} over stdio, waiting for an MCP host${hint}`);
-}
-
-/** What is wired together. */
-interface Ends {
-  readonly runtime: AppRuntime;
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly stallMs: number | undefined;
-  readonly caller: Caller;
-}
-
-/** Wires bytes to a gate and back. Returns what is to be closed, innermost last. */
-function connect({ runtime, input, output, stallMs, caller }: Ends): Connected {
-  let broken: () => void = () => {};
-  const writer = new FrameWriter(output, {
-    onBroken: () => broken(),
-    onFull: () => flow.setFull(true),
-    onDrain: () => flow.setFull(false),
-  });
-  const gate = new Gate({
-    runtime,
-    send: (json) => writer.write(json),
-    caller,
-    ...(stallMs === undefined ? {} : { stallMs }),
-  });
-  const reader = new FrameReader({
-    maxBytes: runtime.limits.maxBytes,
-    onFrame: (text) => {
-      flow.count();
-      gate.receive(text);
-    },
-    onOversize: () => gate.refuse("too-large"),
-    onBadEncoding: () => gate.refuse("not-utf8"),
-  });
-  const flow = new Flow(input, reader, gate);
-  const onData = (chunk: Buffer): void => {
-    reader.push(chunk);
-    flow.update();
-  };
-  input.on("data", onData);
-  // Before whoever ends the process then.
-  input.on("end", flow.drain);
-  return {
-    gate,
-    writer,
-    stopReading: () => {
-      input.off("data", onData);
-      input.off("end", flow.drain);
-      flow.stop();
-      reader.end();
-    },
-    onBroken: (fn) => (broken = fn),
-  };
-}
-
-interface Connected {
-  readonly gate: Gate;
-  readonly writer: { close(): Promise<void> };
-  stopReading(): void;
-  onBroken(fn: () => void): void;
 }
 
 function ownOutput(scope: Scope, options: StdioOptions): Writable {
@@ -197,10 +191,10 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   scope.add(() => runtime.close());
   if (options.surface !== undefined) runtime.assertView(options.surface, doing);
   const input = options.input ?? process.stdin;
-  const connected = connect({ runtime, input, output, stallMs: options.stallMs, caller });
-  scope.add(() => connected.writer.close());
-  scope.add(() => connected.gate.close());
-  scope.add(() => connected.stopReading());
+  const connection = new StdioConnection({ runtime, input, output, stallMs: options.stallMs, caller });
+  scope.add(() => connection.writer.close());
+  scope.add(() => connection.gate.close());
+  scope.add(() => connection.stopReading());
   let tell: () => void = () => {};
   const closed = new Promise<void>((resolve) => (tell = resolve));
   const end = onProcessEnd({
@@ -208,7 +202,8 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
     exit: options.exit ?? options.input === undefined,
     end: () => scope.close().finally(tell),
   });
-  connected.onBroken(() => void end.stop("output-broken"));
+  const onBroken = (): void => void end.stop("output-broken");
+  connection.onBroken = onBroken;
   announceTo(input, runtime, caller);
   return { closed, close: () => end.stop("asked") };
 }

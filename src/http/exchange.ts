@@ -6,8 +6,7 @@ import { toLogSink, toProgressSink } from "../mcp/notifications.ts";
 import { progressTokenOf, type RpcAnswer } from "../mcp/protocol.ts";
 import type { HeldBytes } from "./body.ts";
 import { acceptsType } from "./check-head.ts";
-import type { AdmittedPost } from "./leg.ts";
-import type { EventSink, HttpReply } from "./message.ts";
+import type { AdmittedPost, EventSink, HttpReply } from "./message.ts";
 import type { HttpSetting } from "./setting.ts";
 import { eventStreamHeaders, keepAliveComment, toEvent, StallTimer } from "./sse.ts";
 

@@ -37,10 +37,9 @@ import {
   judgeRequest,
 } from "./judge-envelope.ts";
 import { refuseRequest, type HttpRefusal } from "./respond.ts";
-import type { HttpExchange } from "./leg.ts";
 import type { LegacyLeg } from "./legacy-leg.ts";
 import type { ModernLeg } from "./modern-leg.ts";
-import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
+import type { BodyRead, HttpExchange, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import type { HttpSetting } from "./setting.ts";
 import { createViewReader, withView } from "./read-view.ts";
 

@@ -20,7 +20,7 @@ import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { headerParamsFor, judgeParams } from "./judge-envelope.ts";
-import type { AdmittedPost, HttpExchange, MessagePost, RequestPost } from "./leg.ts";
+import type { AdmittedPost, HttpExchange, MessagePost, RequestPost } from "./message.ts";
 import { Session } from "./sessions/session.ts";
 import type { HttpSetting } from "./setting.ts";
 import { withView } from "./read-view.ts";

@@ -1,6 +1,6 @@
 import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
 import { closing, rpcCodes, toRpcError, type RequestId, type RpcAnswer } from "../mcp/protocol.ts";
-import type { ModernPost } from "./leg.ts";
+import type { ModernPost } from "./message.ts";
 import { Exchange, type ExchangeDeps } from "./exchange.ts";
 import type { HttpSetting } from "./setting.ts";
 import { Listens } from "../mcp/subscriptions/listens.ts";

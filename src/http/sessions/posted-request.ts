@@ -3,7 +3,7 @@ import { ClientRequest } from "../../mcp/dispatcher.ts";
 import { ownParam, progressTokenOf, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
 import { acceptsType } from "../check-head.ts";
-import type { AdmittedPost } from "../leg.ts";
+import type { AdmittedPost } from "../message.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import { acceptsType } from "../check-head.ts";
 import { isRefused, type Place } from "../admission.ts";
-import type { HttpExchange } from "../leg.ts";
+import type { HttpExchange } from "../message.ts";
 import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
 import { EventLog, mintTag, readEventId, toEventId, type EventPlace, type LoggedMessage } from "./event-log.ts";

@@ -9,7 +9,7 @@ import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } 
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import { internalError } from "../../surface/fault.ts";
-import type { HttpExchange, AdmittedPost } from "../leg.ts";
+import type { HttpExchange, AdmittedPost } from "../message.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
 import type { Place } from "../admission.ts";
 import type { HttpSetting } from "../setting.ts";

@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { LegacyLeg } from "../../../src/http/legacy-leg.ts";
-import type { MessagePost } from "../../../src/http/leg.ts";
-import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
+import type { EventSink, HttpAnswer, HttpReply, HttpRequest, MessagePost } from "../../../src/http/message.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { StageCounters } from "../../../src/http/admission.ts";
 import { createHttpSetting } from "../support/http-setting.ts";

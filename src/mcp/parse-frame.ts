@@ -1,6 +1,5 @@
-import type { JsonObject } from "type-fest";
-import { measureFrame } from "../json-rpc/scan.ts";
-import { scanEnvelope } from "./json-scan.ts";
+import { levelsOf, markAt, measureFrame, QUOTE, skipString, SPACE } from "../json-rpc/scan.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isRequestId, ownParam, rpcCodes, type RequestId, type RpcError } from "./protocol.ts";
 
 /** A request, which gets one answer. */
@@ -61,7 +60,7 @@ export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
     return toFrameError("not-json");
   }
   if (Array.isArray(value)) return toFrameError("batch");
-  return isObject(value) ? readMessage(value, text) : toFrameError("not-an-object");
+  return isJsonObject(value) ? readMessage(value, text) : toFrameError("not-an-object");
 }
 
 const OPEN_BRACE = 0x7b;
@@ -94,7 +93,7 @@ function readCall(message: Readonly<Record<string, unknown>>, id: RequestId | un
   const method = ownParam(message, "method");
   const params = ownParam(message, "params");
   if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
-  if (params !== undefined && !isObject(params)) {
+  if (params !== undefined && !isJsonObject(params)) {
     return id === undefined ? { kind: "ignored" } : toFrameError("bad-params", id);
   }
   return id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params, text };
@@ -105,9 +104,70 @@ function isSentId(id: unknown, text: string): id is RequestId {
   return isRequestId(id) && (id !== 0 || scanEnvelope(text).id === 0);
 }
 
-/** An object out of `JSON.parse` holds JSON values by construction. */
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The envelope of a message that was not parsed. */
+interface EnvelopeScan {
+  /** The last id at the top level; `null` if none can be echoed. */
+  readonly id: RequestId | null;
+  readonly isResponse: boolean;
+}
+
+/** The longest key of an envelope: each letter written as an escape of six characters, and its quotes. */
+const MAX_KEY = 6 * "method".length + 2;
+/** The longest id: 1 KiB, written the same way. */
+const MAX_ID = 6 * 1024 + 2;
+
+/** Finds the id of a message that is too large to parse, in one pass: clients write the id first or last. */
+export function scanEnvelope(text: string): EnvelopeScan {
+  let id: RequestId | null = null;
+  const seen = new Set<unknown>();
+  for (const [key, valueAt] of topLevelKeys(text)) {
+    if (key === "id") id = readId(text, valueAt);
+    seen.add(key);
+  }
+  return { id, isResponse: !seen.has("method") && (seen.has("result") || seen.has("error")) };
+}
+
+/** Yields the short keys of the outermost object, decoded, with the index at which each value starts. */
+function* topLevelKeys(text: string): Generator<readonly [key: unknown, valueAt: number]> {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const mark = markAt(text, at);
+    depth += levelsOf(mark);
+    if (mark !== QUOTE) continue;
+    const end = skipString(text, at);
+    const valueAt = depth === 1 ? findValue(text, end + 1) : undefined;
+    if (valueAt !== undefined && end - at < MAX_KEY) yield [decode(text.slice(at, end + 1)), valueAt];
+    at = end;
+  }
+}
+
+/** Returns the start of the value if the string that ends before `from` is a key, so if a colon follows it. */
+function findValue(text: string, from: number): number | undefined {
+  const colon = skipSpace(text, from);
+  return text[colon] === ":" ? skipSpace(text, colon + 1) : undefined;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && markAt(text, at) === SPACE) at += 1;
+  return at;
+}
+
+function readId(text: string, at: number): RequestId | null {
+  const head = text.slice(at, at + MAX_ID);
+  const token = head.startsWith('"') ? head.slice(0, skipString(head, 0) + 1) : (/^[^\s,}]*/.exec(head)?.[0] ?? "");
+  const id = decode(token);
+  // A number too small for a double reads as 0, and could not be echoed.
+  const isUnderflow = id === 0 && !/^-?0*\.?0*(?:e|$)/i.test(token);
+  return isRequestId(id) && !isUnderflow ? id : null;
+}
+
+function decode(token: string): unknown {
+  try {
+    return JSON.parse(token);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A frame that is answered with a JSON-RPC error and never executed. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { scanEnvelope } from "../../src/mcp/json-scan.ts";
+import { scanEnvelope } from "../../src/mcp/parse-frame.ts";
 
 const envelopeKey = fc.constantFrom("id", "method", "result", "error", "jsonrpc", "params", "x");
 const envelope = fc.dictionary(envelopeKey, fc.oneof(fc.integer(), fc.string(), fc.jsonValue({ maxDepth: 3 })));

@@ -20,7 +20,7 @@ const pinned: Readonly<Record<string, Weight>> = {
   "stdio, sessions: call of a procedure": { files: 29, promises: 0 },
   "stdio, stateless: call of a procedure": { files: 31, promises: 0 },
   "stdio, stateless: call of a tool": { files: 30, promises: 0 },
-  "stdio, sessions: read": { files: 33, promises: 0 },
+  "stdio, sessions: read": { files: 34, promises: 0 },
   "stdio, stateless: read": { files: 36, promises: 0 },
   "HTTP, sessions: call of a procedure": { files: 43, promises: 0 },
   "HTTP, stateless: call of a procedure": { files: 41, promises: 0 },

@@ -27,7 +27,7 @@ function openPlace(budget: Budget, caller: Caller): Place | OverBudget {
 }
 
 /**
- * Bounds what one caller, and all callers, have at once. It keeps nothing of callers who have nothing. Needs no disposing.
+ * Bounds the calls, streams and sessions of one caller and of all callers. Keeps nothing for callers without any. Needs no `close()`.
  *
  * Each known caller has queues, each anonymous session has its own, and anonymous callers without a session share theirs.
  */
@@ -85,7 +85,7 @@ export class Admission {
 const mappedPrefix = "::ffff:";
 
 /**
- * Returns what addresses of one client have in common: an IPv4 address itself, the first 64 bits of an IPv6 address, since one
+ * Returns the network of a client: an IPv4 address itself, the first 64 bits of an IPv6 address, since one
  * client has all addresses behind them.
  */
 export function networkOf(address: string): string {
@@ -99,26 +99,25 @@ export function networkOf(address: string): string {
   return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }
 
-/** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */
+/** Returns the key of a caller in budgets. An anonymous caller is counted by address, if that is known. */
 export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
   if (!caller.isAnonymous) return callerKey(caller);
   return address === undefined ? undefined : `address ${networkOf(address)}`;
 }
 
 /**
- * Where a request is looked at, in order: cheapest and most global first. What is refused at one never comes to the next.
- * `caps` are the transport's: places, sessions and streams. `gate` is where what a request names is looked up, where its
- * caller is asked for scopes, and before its handler runs for what a limiter leaves of calls of this tool.
+ * Stages of a request, in order: the cheapest and most global first. A request that is refused at one does not reach the next. `caps`
+ * checks places, sessions and streams. `gate` looks up the entry, and checks scopes and rate limits before the handler runs.
  */
 export const stages = ["head", "token", "body", "envelope", "caps", "gate", "arguments", "backend"] as const;
 
 /** One of {@link stages}. */
 export type Stage = (typeof stages)[number];
 
-/** How many requests have come to each stage. */
+/** Number of requests that reached each stage. */
 export type StageCounts = Readonly<Record<Stage, number>>;
 
-/** Counts. One for each server. */
+/** Counts the stages of the requests of one server. */
 export class StageCounters {
   readonly #counts: Record<Stage, number> = {
     head: 0,
@@ -136,7 +135,7 @@ export class StageCounters {
     this.#counts[stage] += 1;
   };
 
-  /** What was counted so far. */
+  /** Returns a copy of the counts. */
   read(): StageCounts {
     return { ...this.#counts };
   }

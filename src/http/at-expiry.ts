@@ -8,18 +8,18 @@ import { handleThrown } from "../spine/handle-thrown.ts";
  */
 const kRevoked: unique symbol = Symbol("revoked");
 
-/** A caller whose token may be taken back: the signal fires then. */
+/** Returns a caller with the signal that fires when their token is revoked. */
 export function withRevocation(caller: Caller, revoked: AbortSignal | undefined): Caller {
   return revoked === undefined ? caller : Object.freeze({ ...caller, [kRevoked]: revoked });
 }
 
-/** What fires when a caller's token is taken back; `undefined`: nobody says so. */
+/** Returns the signal that fires when the token of a caller is revoked, if there is one. */
 export function revocationOf(caller: Caller): AbortSignal | undefined {
   const revoked: unknown = Reflect.get(caller, kRevoked);
   return revoked instanceof AbortSignal ? revoked : undefined;
 }
 
-/** The longest that a timer of Node's can wait: what is longer runs at once. */
+/** The longest delay of a timer in Node, in milliseconds. A longer one fires at once. */
 const longestMs = 2 ** 31 - 1;
 
 function afterLong(clock: Clock, delayMs: number, run: () => void): () => void {
@@ -35,8 +35,7 @@ function leftMs(expiresAt: number): number {
 }
 
 /**
- * Runs `run` once, when a caller is nobody any more: their token has expired, or was taken back. Never, where they stay who they
- * are. Returns what takes it back.
+ * Calls `run` once, when the token of a caller expires or is revoked. Returns a function that prevents it.
  */
 export function atExpiry(clock: Clock, caller: Caller, run: () => void): () => void {
   const { expiresAt } = caller;
@@ -48,7 +47,7 @@ export function atExpiry(clock: Clock, caller: Caller, run: () => void): () => v
     run();
   };
   const stopTimer = expiresAt === undefined ? undefined : afterLong(clock, leftMs(expiresAt), over);
-  // Whoever waits for it is not done beginning.
+  // Later: the caller of this function has not finished its own setup.
   const stopSoon = revoked?.aborted === true ? clock.after(0, over) : undefined;
   revoked?.addEventListener("abort", over);
   const stop = (): void => {

@@ -2,7 +2,7 @@ import type { Budget, OverBudget, Share } from "../spine/budget.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of a body, without its byte order mark; `undefined` where it is not UTF-8 through and through. */
+/** Returns the text of a body, without its byte order mark; `undefined` if it is not valid UTF-8. */
 export function decodeBody(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -17,8 +17,8 @@ const nothing = new Uint8Array(0);
 type Counter = Pick<HeldBytes, "take" | "onEvicted">;
 
 /**
- * Collects the bytes of one body in one store that doubles. Pieces are copied into it: a piece is a view of the store of a whole
- * read of a socket, and a body that comes byte by byte would keep one of those for each of its bytes.
+ * Collects the bytes of one body in one store that doubles. Copies the pieces: each is a view of the buffer of a whole read of a
+ * socket, and a body that comes byte by byte would keep one such buffer for each byte.
  */
 export class BodyBuffer {
   readonly #maxBytes: number;
@@ -27,7 +27,7 @@ export class BodyBuffer {
   #length = 0;
 
   /**
-   * @param maxBytes - how many there are at most: no store is made for more.
+   * @param maxBytes - the maximum size of the body.
    * @param bytes - counts every piece. @default nothing is counted
    */
   constructor(maxBytes: number, bytes?: Counter) {
@@ -35,7 +35,7 @@ export class BodyBuffer {
     this.#bytes = bytes;
   }
 
-  /** Sets what ends the reading early if others need the room; `undefined` once the body is complete. */
+  /** Sets the function that ends the reading early if others need the room; `undefined` once the body is complete. */
   set onEvicted(end: (() => void) | undefined) {
     if (this.#bytes !== undefined) this.#bytes.onEvicted = end;
   }
@@ -55,7 +55,7 @@ export class BodyBuffer {
     return undefined;
   }
 
-  /** Whether so many bytes would be too many. */
+  /** Returns whether a body of this size is too large. */
   isTooSmallFor(bytes: number): boolean {
     return bytes > this.#maxBytes;
   }
@@ -88,7 +88,7 @@ export class HeldBytes {
   #onEvicted: (() => void) | undefined;
   #holders = 0;
 
-  /** @param key - whose body it is, as {@link Budget.open} takes it. */
+  /** @param key - the owner of the body, as in {@link Budget.open}. */
   constructor(budget: Budget, key: string | undefined) {
     // A body that is complete belongs to a request that runs: only one that is still arriving can be given up.
     this.#share = budget.open(key, (_excess, what) => {

@@ -5,7 +5,7 @@ import { clipText } from "../schema/clip-text.ts";
 /** A name or address and maybe a port: no user, no path, nothing else that two readers could read differently. */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/;
 
-/** The values of `Host` that are answered. Without this list a page of anybody's could reach a server on its reader's machine. */
+/** The values of `Host` that are served. Without this list any web page could reach a server on the machine of its reader. */
 export class HostList {
   readonly #hosts: ReadonlySet<string>;
   /** The last value that was in the list: clients of one server send the same. */
@@ -16,7 +16,7 @@ export class HostList {
     this.#hosts = new Set(hosts.map((host) => host.toLowerCase()));
   }
 
-  /** Whether a value is one of them, character by character but for case. */
+  /** Returns whether a value is in the list, in any case. */
   has(value: string): boolean {
     if (value === this.#last) return true;
     const host = value.toLowerCase();
@@ -27,12 +27,12 @@ export class HostList {
   }
 }
 
-/** Whose pages may ask: those of the origins in the list, or those of this machine. */
+/** The origins whose pages may send requests: a list, or all of this machine. */
 export type AllowedOrigins = readonly string[] | "loopback";
 
 const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/;
 
-/** The values of `Origin` that are answered. */
+/** The values of `Origin` that are served. */
 export class OriginList {
   readonly #origins: ReadonlySet<string> | "loopback";
 
@@ -40,7 +40,7 @@ export class OriginList {
     this.#origins = origins === "loopback" ? origins : new Set(origins.map((origin) => origin.toLowerCase()));
   }
 
-  /** Whether a value is one of them. `null`, which every sandboxed page and every file sends, is none. */
+  /** Returns whether a value is allowed. Refuses `null`, which every sandboxed page and every file sends. */
   has(value: string): boolean {
     const origin = value.toLowerCase();
     if (this.#origins === "loopback") return loopbackOrigin.test(origin);
@@ -59,7 +59,7 @@ function warn(text: string): void {
 
 /**
  * Guards a server without `auth` against other machines. The list of hosts does not: a program writes any `Host`. Warns once,
- * because an author who forgot `auth` learns it from nothing else. A client that has gone is no reason to warn.
+ * because nothing else tells an author who forgot `auth`. Does not warn of a client that is gone.
  */
 export class LocalClients {
   #hasWarned = false;
@@ -76,11 +76,11 @@ export class LocalClients {
   }
 }
 
-/** What requests are served, as far as their heads say. */
+/** Rules for the head of a request. */
 export interface HeadRules {
   readonly hosts: HostList;
   readonly origins: OriginList;
-  /** The most bytes that a body may be announced to have. */
+  /** The maximum `Content-Length`, in bytes. */
   readonly maxBytes: number;
 }
 
@@ -94,7 +94,7 @@ const badType = refuseRequest(415, "the body must be application/json in UTF-8, 
 const notAcceptable = refuseRequest(406, "the client must accept application/json");
 const tooLarge = refuseRequest(413, "the body is larger than this server accepts");
 
-/** What intermediaries and this server must read alike: in two values each could find its own. */
+/** Headers that proxies and this server must read alike: of two values each could take another one. */
 const mirrors = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 const single = [...mirrors, "mcp-session-id", "last-event-id", "authorization"];
 const repeated: readonly (readonly [string, HttpRefusal])[] = single.map((name) => {
@@ -103,7 +103,7 @@ const repeated: readonly (readonly [string, HttpRefusal])[] = single.map((name) 
 });
 const garbled = refuseHeader('"mcp-name" must be visible ASCII, or Base64 of UTF-8 between "=?base64?" and "?="');
 
-/** Whether it came from where requests may come from: checked of every one, whatever it asks for. */
+/** Checks `Host`, target and `Origin` of every request. Returns the refusal, or `undefined`. */
 export function checkOrigin(request: HttpRequest, { hosts, origins }: HeadRules): HttpRefusal | undefined {
   if (request.isHeadCut === true) return tooManyHeaders;
   const host = request.header("host");
@@ -125,7 +125,7 @@ function hasKnownCoding(request: HttpRequest): boolean {
   return (request.header("transfer-encoding") ?? "chunked").trim().toLowerCase() === "chunked";
 }
 
-/** What the head of a POST says about its body. Nothing of that is read yet, and nothing is if this refuses. */
+/** Checks the headers of a POST about its body, before the body is read. */
 export function checkBodyHead(request: HttpRequest, { maxBytes }: HeadRules): HttpRefusal | undefined {
   if (!hasKnownCoding(request)) return unknownCoding;
   if (request.count("content-type") > 1 || !isJsonType(request.header("content-type"))) return badType;
@@ -139,7 +139,7 @@ export function checkBodyHead(request: HttpRequest, { maxBytes }: HeadRules): Ht
 const sentinelStart = "=?base64?";
 const sentinelEnd = "?=";
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** What may stand in a header: visible ASCII, and spaces. */
+/** Visible ASCII and spaces. */
 const plain = /^[\t\x20-\x7e]*$/;
 
 function decodeBase64(text: string): string | undefined {
@@ -154,8 +154,8 @@ function decodeBase64(text: string): string | undefined {
 }
 
 /**
- * What a header that mirrors a value of the body says: the value itself or, between `=?base64?` and `?=`, its UTF-8 bytes
- * in Base64. `undefined`: neither.
+ * Decodes a header that repeats a value of the body: the value itself or, between `=?base64?` and `?=`, its UTF-8 bytes in Base64.
+ * Returns `undefined` for other text.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plain.test(value)) return undefined;
@@ -236,7 +236,7 @@ export class ServedPath {
   }
 }
 
-/** Headers that pages may send, besides those that begin with `mcp-`. */
+/** Headers that pages may send, in addition to those that begin with `mcp-`. */
 const allowedHeaders = ["accept", "authorization", "content-type", "last-event-id"];
 const mcpHeaders = ["mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 const exposedHeaders = "mcp-session-id, www-authenticate, retry-after";
@@ -253,7 +253,7 @@ function askedParams(request: HttpRequest): readonly string[] {
     .slice(0, maxParamHeaders);
 }
 
-/** What a page of an allowed origin is told before it sends anything. */
+/** Answers the preflight request of a page of an allowed origin. */
 export function toPreflight(request: HttpRequest, methods: string): HttpAnswer {
   const headers = [...allowedHeaders, ...mcpHeaders, ...askedParams(request)];
   return {

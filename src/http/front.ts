@@ -46,18 +46,18 @@ import { createViewReader, withView } from "./read-view.ts";
 /** Dependencies of {@link Front}. */
 export interface FrontDeps {
   readonly setting: HttpSetting;
-  /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
+  /** The values of `Host` that are served: a name with any port, or with its own port. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
-  /** Left out where clients on other machines are served. */
+  /** Refuses clients on other machines. @default they are served */
   readonly localClients?: LocalClients | undefined;
   /** Reads the address of a client. @default the address of the connection */
   readonly addressOf?: ((request: HttpRequest) => string | undefined) | undefined;
   /** The path of messages. A slash at its end may be left out or added. */
   readonly path: string;
-  /** Left out where whoever can reach it may ask. */
+  /** Checks access tokens. @default every client is anonymous */
   readonly authenticator?: Authenticator | undefined;
-  /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
+  /** Answers requests for the health of the server; returns `false` for other requests. Called after the checks of Host and Origin. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
   readonly modern: Pick<ModernLeg, "request">;
   /** @default clients up to 2025-11-25 are refused */
@@ -78,17 +78,17 @@ const metadataOnly = refuseRequest(405, "metadata is read by GET", { allow: "GET
 const modernResponse = refuseRequest(400, "nothing was asked that this could answer");
 const gone = refuseRequest(408, "the body did not come in time");
 
-/** A request whose body was read, and what that took. */
+/** A request whose body was read, and the bytes that it holds. */
 type BodyExchange = HttpExchange & { readonly bytes: HeldBytes };
 
 const accepted = Object.freeze({ status: 202 });
 
-/** Whether a page asks whether it may ask. */
+/** Returns whether a request is the preflight request of a page. */
 function isPreflight(request: HttpRequest): boolean {
   return request.method === "OPTIONS" && request.header("origin") !== undefined;
 }
 
-/** Makes a message of an HTTP request, or refuses it. A request reaches a stage only if no stage before refused it. It owns nothing. */
+/** Turns HTTP requests into messages, or refuses them in stages. Owns nothing that must be closed. */
 export class Front {
   readonly #deps: FrontDeps;
   readonly #rules: HeadRules;
@@ -149,7 +149,7 @@ export class Front {
     else reply.answer(authenticator.metadata());
   }
 
-  /** The rest of the head. A page that asks whether it may is answered here. */
+  /** Checks the rest of the head. Answers preflight requests. */
   #checkMethod(request: HttpRequest, reply: HttpReply): HttpRefusal | undefined {
     const { method } = request;
     if (isPreflight(request)) {
@@ -225,7 +225,7 @@ export class Front {
 
   #onFrame(exchange: BodyExchange, frame: ParsedFrame): void {
     if (frame.kind === "blank") return this.#refuseFrame(exchange.reply, toFrameError("not-json"));
-    // Over HTTP everything is answered, so that this may be told what is wrong with it.
+    // Over HTTP every message gets a response, so this one can say what is wrong.
     if (frame.kind === "ignored") return this.#refuseFrame(exchange.reply, toFrameError("bad-params"));
     if (frame.kind === "error") return this.#refuseFrame(exchange.reply, frame);
     this.#deps.setting.counters.reached("envelope");
@@ -265,7 +265,7 @@ export class Front {
     const refusal = judgeNotification(request, frame);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { legacy } = this.#deps;
-    // In the modern era closing the connection is what cancels, and there is nothing else to tell.
+    // From 2026-07-28 on a client cancels by closing its connection, and there are no other notifications.
     if (legacy === undefined || eraOf(request, frame.params) === "modern") return reply.answer(accepted);
     legacy.message({ ...exchange, frame });
   }

@@ -5,8 +5,8 @@ import type { Caller } from "../surface/caller.ts";
 import type { HeldBytes } from "./body.ts";
 
 /**
- * HTTP as everything in this folder sees it, whether it came from `node:http` or as a web `Request`. Neither of the two is
- * made of the other: wrapping Node's into web objects is a quarter of what a small call costs.
+ * HTTP for everything in this folder: `node:http` and web requests both implement it. Neither is made of the other: to wrap the
+ * objects of Node into web objects takes a quarter of the time of a small call.
  */
 
 /** The outcome of reading a body. Keep text that is made of the bytes, not the bytes: they may be a view of a larger store. */
@@ -30,7 +30,7 @@ export interface HttpRequest {
   readonly isReset?: boolean;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
   header(name: string): string | undefined;
-  /** How often a header came. */
+  /** Returns the number of headers of this name. */
   count(name: string): number;
   /**
    * Reads the body, once, and calls `done` with it. `bytes` counts it while it arrives; bytes beyond `maxBytes` are not kept.
@@ -44,13 +44,13 @@ export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text in UTF-8. Default: none. */
+  /** Sent in UTF-8. @default none */
   readonly body?: string;
 }
 
-/** Where one request is answered: in one piece or as a stream of events, once. */
+/** The reply to one request: one piece or a stream of events, once. */
 export interface HttpReply {
-  /** Whether nothing can be said any more: it was answered, or the client is gone. */
+  /** Whether the request was answered, or its client is gone. */
   readonly isOver: boolean;
   /** Bytes of the answer that this process holds until the system takes them. Left out where the runtime does not tell. */
   readonly heldBytes?: number;
@@ -60,9 +60,9 @@ export interface HttpReply {
   extraHeaders?: Readonly<Record<string, string>> | undefined;
   /** Answers. Does nothing when it is over. */
   answer(answer: HttpAnswer): void;
-  /** Answers with a stream of events, open until somebody ends it. */
+  /** Answers with a stream of events, which stays open until it is ended. */
   stream(headers: Readonly<Record<string, string>>): EventSink;
-  /** Told once, when the client goes away before the answer is complete. Set by whoever answers; one at a time. */
+  /** Called once, when the client leaves before the answer is complete. Holds one function at a time. */
   onGone: (() => void) | undefined;
 }
 
@@ -72,11 +72,11 @@ export interface EventSink {
   write(text: string): void;
   /** Whether what was written piles up unread. */
   readonly isFull: boolean;
-  /** Told when it is not full any more. */
+  /** Called when the stream is no longer full. */
   onDrain: (() => void) | undefined;
   /** Completes the answer. Callable twice. */
   end(): void;
-  /** Drops the connection: what was written and not read is lost. */
+  /** Drops the connection and all unread events. */
   destroy(): void;
 }
 

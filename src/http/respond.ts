@@ -16,7 +16,7 @@ const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({
   "cache-control": "no-store",
 });
 
-/** How an answer in one piece is sent. */
+/** Status, headers and id of an answer in one piece. */
 export interface Answered {
   readonly id: RequestId | null;
   readonly era: Era;
@@ -47,7 +47,7 @@ function statusOf(answer: RpcAnswer, era: Era): number {
   return (era === "modern" ? modernStatuses.get(answer.code) : undefined) ?? 200;
 }
 
-/** How an error of the transport is sent. */
+/** Status, headers and id of an error of the transport. */
 export interface Refusal {
   readonly status: number;
   /** @default null, for a request that could not be read */

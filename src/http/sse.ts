@@ -1,7 +1,7 @@
 import type { EventSink } from "./message.ts";
 import type { Clock } from "../spine/clock.ts";
 
-/** What a stream of events is answered with. `x-accel-buffering` keeps proxies from holding events back. */
+/** Headers of a stream of events. `x-accel-buffering` keeps proxies from holding events back. */
 export const eventStreamHeaders: Readonly<Record<string, string>> = Object.freeze({
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
@@ -11,7 +11,7 @@ export const eventStreamHeaders: Readonly<Record<string, string>> = Object.freez
 /** A comment: keeps a quiet connection from being taken for a dead one. */
 export const keepAliveComment = ": keep-alive\n\n";
 
-/** Writes one JSON-RPC message as an event. JSON text has no line breaks of its own, so that one line of data holds it. */
+/** Writes one JSON-RPC message as an event. JSON text has no raw line breaks, so one line of data holds it. */
 export function toEvent(json: string, id?: string): string {
   return id === undefined ? `event: message\ndata: ${json}\n\n` : `id: ${id}\nevent: message\ndata: ${json}\n\n`;
 }

@@ -55,7 +55,7 @@ export type HandledMethod =
   | "resources/read"
   | OptionalMethod;
 
-/** Those of them that an app has only where there is something for them to answer. */
+/** Methods that an app has only with entries for them. */
 type OptionalMethod = "prompts/list" | "prompts/get" | "completion/complete";
 
 /** One handler a method. */
@@ -63,22 +63,22 @@ export type Handlers = Readonly<
   Record<Exclude<HandledMethod, OptionalMethod>, Handler> & Partial<Record<OptionalMethod, Handler>>
 >;
 
-/** What the handlers are made of. */
+/** Dependencies of {@link createHandlers}. */
 export interface HandlerSource {
-  /** Everything that there is when they are made: what there is nothing of, there is no handler for. */
+  /** The entries at boot: an app without prompts, for example, has no handlers for them. */
   readonly catalog: Catalog;
   readonly resolver: Pick<ViewResolver, "shownTo">;
   readonly lists: CatalogLists;
   /** Asks clients of the modern era. */
   readonly asking: InputRequired;
-  /** What was too large for one answer. */
+  /** Keeps values that are too large for one answer. */
   readonly large: LargeValues;
   readonly invoker: Invoker;
-  /** Told of faults that are found only when an answer is written. */
+  /** Receives faults that are found only when an answer is written. */
   readonly report: FaultReporter;
-  /** How many entries a page of a list holds. */
+  /** The maximum number of entries of a page. */
   readonly pageSize: number;
-  /** What is listed because it is there now; left out where nothing is. */
+  /** Items of collections, which are listed as resources. @default none */
   readonly items?: ListedItems | undefined;
 }
 
@@ -127,7 +127,7 @@ function toLargeAnswer({ source, tool, request }: ToolRequest, text: string, byt
 function toCallAnswer(asking: ToolRequest, outcome: ToolOutcome): RpcAnswer {
   const { source, tool } = asking;
   if (outcome.kind === "answer") {
-    // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
+    // Before it is spliced in: within a JSON string the escape itself is escaped, and not found.
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, source.large.maxResultBytes);
     if (bytes !== undefined) return toLargeAnswer(asking, text, bytes);

@@ -8,26 +8,26 @@ import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { writeJson } from "./protocol.ts";
 
-/** The text of a tool's result that is given whole, in bytes. */
+/** The largest result of a tool that is sent whole, in bytes. */
 export const defaultResultBytes: number = 256 * 1024;
 
-/** What is under a URI that is given whole, in bytes. */
+/** The largest resource that is sent whole, in bytes. */
 export const defaultResourceBytes: number = 1024 * 1024;
 
-/** The least that either may be set to: less would not hold a part and what is said of it. */
+/** The least value of both options: less would not hold a part and its description. */
 export const leastLargeBytes = 4096;
 
-/** About 16,000 tokens of JSON: hosts cut what a tool answers at 25,000. */
+/** About 16,000 tokens of JSON: hosts cut the answer of a tool at 25,000. */
 const mostPartBytes = 64 * 1024;
-/** What the first answer shows: enough to see what it is. */
+/** Bytes that the first answer shows. */
 const mostExcerptBytes = 16 * 1024;
 /** Default bytes of the texts that are kept; the key is a known caller. Anonymous callers count in total only. */
 export const defaultPartLimits: BudgetLimits = Object.freeze({ total: 32 * 1024 * 1024, perKey: 8 * 1024 * 1024 });
 const lifeMs = 10 * 60 * 1000;
 
-/** What {@link LargeValues} is made of. */
+/** Options of {@link LargeValues}. */
 interface LargeValuesOptions {
-  /** What every URI of the app starts with. */
+  /** The start of every URI of the app. */
   readonly uriPrefix: string;
   readonly maxResultBytes?: number | undefined;
   readonly maxResourceBytes?: number | undefined;
@@ -35,18 +35,18 @@ interface LargeValuesOptions {
   readonly clock?: Clock;
 }
 
-/** What is said of a value instead of all of it. */
+/** The beginning of a value that is too large. */
 export interface Excerpt {
   readonly truncated: true;
-  /** Where the next part can be read; left out where the text is too large to be kept. It comes first: hosts cut the end. */
+  /** URI of the next part; left out if the text is too large to be kept. Comes first, because hosts cut the end. */
   readonly next?: string;
-  /** How long the whole text is, in UTF-8. */
+  /** Bytes of the whole text in UTF-8. */
   readonly bytes: number;
   /** Its first part. */
   readonly excerpt: string;
 }
 
-/** Who may read the parts of a value. The guard is that of the tool or resource which gave the value. */
+/** The caller who may read the parts of a value, and the guard of the tool or resource that returned it. */
 export interface KeptFor extends EntryGuard {
   readonly caller: Caller;
   /** The `rules` of the view that showed the value: by other rules it may be another value. */
@@ -63,7 +63,7 @@ interface Kept extends KeptFor {
   usedAt: number;
 }
 
-/** What can be read. */
+/** A part that can be read. */
 export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 
 /** Under what it is kept: what is another's is not found, as what never was. No two come to the same, an id has no slash. */
@@ -81,7 +81,7 @@ export class LargeValues {
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #partBytes: number;
-  /** Those used least recently first. */
+  /** The least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #budget = new Budget(defaultPartLimits);
   #stopTimer: (() => void) | undefined;
@@ -137,7 +137,7 @@ export class LargeValues {
     for (const key of this.#kept.keys()) this.#forget(key);
   }
 
-  /** Where the part behind one can be read. */
+  /** Returns the URI of the part behind one. */
   #next({ id, parts }: Kept, part: number): { readonly next?: string } {
     return part < parts.length ? { next: `${this.#prefix}${id}/${part + 1}` } : {};
   }
@@ -187,7 +187,7 @@ export class LargeValues {
   }
 }
 
-/** Where a text may be cut at `end`, so that no character is halved. */
+/** Returns `end`, or its neighbour if `end` is within a character. */
 function toBoundary(text: string, start: number, end: number): number {
   const code = text.charCodeAt(end);
   const isInside = end < text.length && (code & 0xfc00) === 0xdc00 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
@@ -205,7 +205,7 @@ function findEnd(text: string, start: number, maxBytes: number): number {
   }
 }
 
-/** Where a part that may reach to `end` ends: behind the last line break of its last quarter, if it has one there. */
+/** Returns the end of a part that may reach to `end`: behind the last line break of its last quarter, if there is one. */
 function toLineEnd(text: string, start: number, end: number): number {
   if (end === text.length) return end;
   const from = end - Math.floor((end - start) / 4);

@@ -15,27 +15,27 @@ import {
 } from "./protocol.ts";
 import type { Clock } from "../spine/clock.ts";
 
-/** What is told from, in the legacy era, until the client says otherwise: what a person would want to read. */
+/** The level of a client that sets none: entries for people. */
 const firstLevel: LogLevel = "info";
 
-/** How much one line may carry, in bytes of JSON. */
+/** The maximum size of the data of an entry, in bytes of JSON. */
 const maxDataBytes = 64 * 1024;
 
-/** How much of more than that is shown. */
+/** Bytes that are shown of larger data. */
 const excerptBytes = 4 * 1024;
 
 const maxLoggerBytes = 128;
 
 const unknownLevel = toRpcError(rpcCodes.invalidParams, 'Invalid params: "level" must be the name of a log level');
 
-/** Where the notifications of a call go. */
+/** Sends the notifications of a call. */
 export interface NotificationOutput {
   readonly send: (json: string) => void;
-  /** Whether notifications pile up unread. They are dropped then: nothing else would stop a handler that is faster than its client. */
+  /** Returns whether notifications pile up unread. Further ones are dropped: nothing else stops a handler that is faster than its client. */
   readonly isFull: () => boolean;
 }
 
-/** A report as the params of a notification, without the token that it goes under. */
+/** Returns a report as the params of a notification, without the progress token. */
 export function toProgressParams({
   meta,
   ...report
@@ -52,7 +52,7 @@ export function toProgressSink(progressToken: string | number, output: Notificat
   };
 }
 
-/** Any value as JSON text of at most so many bytes; what is too large, or no JSON, is replaced by what says so. */
+/** Writes any value as bounded JSON. Replaces a value that is too large or cannot be written by a note. */
 function writeData(data: unknown): string {
   let text: string;
   try {
@@ -97,7 +97,7 @@ function sendEntry(entry: LogEntry, least: LogLevel, output: NotificationOutput)
   if (isAtLeast(entry.level, least) && !output.isFull()) output.send(renderEntry(entry));
 }
 
-/** How much each level matters. */
+/** The weight of each level. */
 const weights: ReadonlyMap<unknown, number> = new Map(
   // The order of RFC 5424, the least first.
   (["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] satisfies LogLevel[]).map(
@@ -105,22 +105,22 @@ const weights: ReadonlyMap<unknown, number> = new Map(
   ),
 );
 
-/** Whether a value is one of the levels of a log. */
+/** Returns whether a value is a log level. */
 export function isLogLevel(value: unknown): value is LogLevel {
   return weights.has(value);
 }
 
-/** Whether `level` matters at least as much as `least`. What is no level matters to nobody. */
+/** Returns whether `level` is `least` or above it; `false` for an unknown level. */
 function isAtLeast(level: LogLevel, least: LogLevel): boolean {
   return (weights.get(level) ?? -1) >= (weights.get(least) ?? Infinity);
 }
 
-/** How long an answer stays behind what was told last, in milliseconds: a client that is not busy has read that by then. */
+/** Milliseconds between the last progress and the answer: a client that is not busy has read the progress by then. */
 const apartMs = 10;
 
 /**
- * The progress that a call tells, and how long its answer stays behind it. Clients of both SDKs drop progress that they read in
- * one piece with its answer: they take an answer at once, and what stands before it a little later.
+ * Sends the progress of a call, and delays its answer. Clients of both SDKs drop progress that they read in one piece with the answer:
+ * they handle an answer at once, and notifications before it a little later.
  */
 export class LastSteps {
   readonly sink: ProgressSink;
@@ -128,14 +128,14 @@ export class LastSteps {
   #isWriting = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
 
-  /** @param sink - writes what was told in a turn of the event loop at its end. */
+  /** @param sink - writes the reports of a turn of the event loop at its end. */
   constructor(sink: ProgressSink, clock: Clock) {
     this.#clock = clock;
     const write: ProgressSink = (report) => {
       sink(report);
       if (this.#isWriting) return;
       this.#isWriting = true;
-      // Behind what writes, which was asked for first.
+      // Runs after the immediate of the writer, which was scheduled first.
       setImmediate(() => {
         this.#isWriting = false;
         this.#writtenAt = clock.now();
@@ -144,7 +144,7 @@ export class LastSteps {
     this.sink = write;
   }
 
-  /** Resolves when the answer may follow; `undefined`: now, since nothing was told just before. */
+  /** Resolves when the answer may follow; `undefined` if there was no progress just before. */
   get apart(): Promise<void> | undefined {
     const restMs = this.#isWriting ? apartMs : this.#writtenAt + apartMs - this.#clock.now();
     return restMs > 0 ? new Promise((resolve) => void this.#clock.after(restMs, resolve)) : undefined;

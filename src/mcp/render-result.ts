@@ -11,12 +11,12 @@ import { readResourceName } from "../catalog/read-resource-tool.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 
-/** Where the machine-readable form of a refusal stands in a result's `_meta`. */
+/** The key of the machine-readable refusal in the `_meta` of a result. */
 export const errorMetaKey = "surface-mcp/error";
 
 const maxTextBytes = 2048;
 
-/** What a model reads of a refusal: the code, a sentence, and what is wrong, at most 2 KiB of UTF-8. */
+/** Returns a refusal for the model: code, sentence and issues, at most 2 KiB of UTF-8. */
 export function refusalText(refused: Refused): string {
   const issues = refused.issues.length === 0 ? "" : `\n${renderIssues(refused.issues)}`;
   const text = `${refused.code}: ${refused.message}${issues}`;
@@ -31,10 +31,10 @@ export function refusalData({ code, message, issues, details, correlationId, ret
   return { code, message, issues: listed, details, correlationId, retryable: retryable === true || undefined };
 }
 
-/** Where it stands in a `_meta` that what is said is not all of it: how long that is, and where the next part can be read. */
+/** The key in `_meta` of a value that was cut: its length, and the URI of the next part. */
 export const truncatedMetaKey = "surface-mcp/truncated";
 
-/** Where what is too large is kept, and for whom. */
+/** Keeps large values for a caller. */
 export interface Keeping extends KeptFor {
   readonly large: LargeValues;
 }
@@ -47,13 +47,13 @@ function toMeta(excerpt: Excerpt): string {
   return `${JSON.stringify(truncatedMetaKey)}:${writeJson(toMark(excerpt))}`;
 }
 
-/** What a client is shown of a large result, and the tool call that reads on. */
+/** The beginning of a large result, and the tool call that reads on. */
 interface LargeResult {
   readonly excerpt: Excerpt;
   readonly readOn: ReadOnCall | undefined;
 }
 
-/** A link to the next part. Only where no tool reads it: several clients reject a link, or take it for a file. */
+/** Returns a link to the next part if no tool reads it: several clients reject a link, or take it for a file. */
 function toLink({ excerpt: { next }, readOn }: LargeResult): string {
   if (next === undefined || readOn !== undefined) return "";
   const link = { type: "resource_link", uri: next, name: "next_part", title: "The next part", mimeType: jsonMimeType };
@@ -71,7 +71,7 @@ function withReadOn({ truncated, ...rest }: Excerpt, readOn: ReadOnCall): object
   return { truncated, readOn, ...rest };
 }
 
-/** How to read on, in a sentence. */
+/** Returns a sentence that says how to read on. */
 function toSentence({ excerpt: { next }, readOn }: LargeResult): string {
   if (next === undefined) return "The rest is too large to be kept.";
   if (readOn === undefined) return `To read on, read the resource ${next}`;
@@ -90,8 +90,8 @@ function toTooLarge(refused: Refused, large?: LargeResult): RpcAnswer {
 }
 
 /**
- * The answer of a tool whose result, the text of a JSON object, is too large: how it begins, and where it goes on. Where an
- * output schema was advertised that is said as an error, since clients refuse a result that does not fit it.
+ * Returns the answer for a result that is too large: its beginning, and where to read on. It is an error if the tool has an output
+ * schema, because clients refuse a result that does not fit the schema.
  */
 export function toLargeResult(tool: ToolEntry, large: LargeResult): RpcAnswer {
   const { excerpt, readOn } = large;
@@ -104,12 +104,12 @@ export function toLargeResult(tool: ToolEntry, large: LargeResult): RpcAnswer {
   return toRpcResult(`${content},"structuredContent":${text}`, { meta: toMeta(excerpt) });
 }
 
-/** The answer of a tool whose blocks are too large: they cannot be cut, so nothing of them is shown. */
+/** Returns the answer for content blocks that are too large. Blocks cannot be cut, so the answer contains none. */
 export function toLargeBlocks(tool: ToolEntry, bytes: number): RpcAnswer {
   return toTooLarge(tooLarge(tool, { bytes }));
 }
 
-/** What is under a URI where it is too large: how it begins, as JSON whatever it is, and where it goes on. */
+/** Renders a resource that is too large: its beginning and where to read on, as JSON for every MIME type. */
 function renderExcerpt(head: string, excerpt: Excerpt, body?: ResourceBody): string {
   const of = body === undefined || body.mimeType === jsonMimeType ? {} : { mimeType: body.mimeType };
   const encoding = body?.blob === undefined ? {} : { encoding: "base64" };
@@ -118,13 +118,13 @@ function renderExcerpt(head: string, excerpt: Excerpt, body?: ResourceBody): str
   return `{${head},"mimeType":"${jsonMimeType}","text":${writeJson(text)},"_meta":${writeJson(meta)}}`;
 }
 
-/** What is under a URI, as the protocol writes it: whole, or its beginning. */
+/** Renders the content of a resource, or its beginning. */
 export function renderContent(uri: string, content: ResourceContent, keeping: Keeping): string {
   const { large } = keeping;
   const head = `"uri":${writeJson(uri)}`;
   const body: ResourceBody = typeof content === "string" ? { mimeType: jsonMimeType, text: content } : content;
   const { mimeType, text: given, blob = "", meta } = body;
-  // Text that is JSON already has escapes of its own, in which half a character would be found no more.
+  // Before it becomes a JSON string: there the escapes of JSON text are escaped themselves, and not found.
   const text = given !== undefined && mimeType === jsonMimeType ? toWellFormedJson(given) : given;
   const bytes = bytesOver(text ?? blob, large.maxResourceBytes);
   if (bytes !== undefined) return renderExcerpt(head, large.keep(text ?? blob, bytes, keeping), body);
@@ -151,7 +151,7 @@ export function toReadOnCall({ catalog, callable }: ResolvedView, caller: Caller
   return { tool: "call", arguments: { calls: [{ tool: readResourceName, input: { uri } }] } };
 }
 
-/** Whether a member of `_meta` is said by the server itself: nobody else says it, and no member is written twice. */
+/** Returns whether a member of `_meta` belongs to the server: handlers cannot set it, and no member is written twice. */
 function isOurs(key: string): boolean {
   return key === errorMetaKey || key === truncatedMetaKey || key.startsWith("io.modelcontextprotocol/");
 }

@@ -16,12 +16,12 @@ export interface ConnectionsDeps {
   readonly delaysAnswers: boolean;
 }
 
-/** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
+/** The maximum number of open requests of one connection. Clients that send the next before an answer are rare. */
 const maxOpen = 64;
 
 /**
- * What is answered on one connection, in the order in which it was asked. Node answers in that order, too, and keeps what
- * nobody reads for as long as the connection is open: here it ends. It goes away with its connection.
+ * The replies of one connection, in the order of their requests, in which Node sends them. Node keeps unread answers for as long as
+ * the connection is open; this class bounds them and ends the connection of a client that does not read.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -55,17 +55,17 @@ export class Connection {
     socket.once("close", () => this.#closed());
   }
 
-  /** Whether no byte can be written any more. */
+  /** Returns whether the connection is closed. */
   get isClosed(): boolean {
     return this.#socket.destroyed;
   }
 
-  /** Whether a client would take text that is written here for the answer to a request, or for a second one. */
+  /** Returns whether a client would take text that is written here for the answer to a request. */
   get isAnswering(): boolean {
     return this.#open.length > 0 || this.#early?.isRead === false;
   }
 
-  /** Whether something is being answered whose request came completely. */
+  /** Returns whether a request that came completely has no answer yet. */
   get isBusy(): boolean {
     const first = this.#open[0];
     // Only the last can still be coming in.
@@ -77,12 +77,12 @@ export class Connection {
     return this.#all.deps.delaysAnswers;
   }
 
-  /** Whether the connection is to be closed with its answer. */
+  /** Returns whether the connection is closed with its answer. */
   get isLeaving(): boolean {
     return this.#all.isLeaving;
   }
 
-  /** Whether a request did not come in time. Nothing is read behind it: the connection closes with its answer. */
+  /** Returns whether a request did not come in time. The connection closes with its answer. */
   get isLate(): boolean {
     return this.#isLate;
   }
@@ -100,7 +100,7 @@ export class Connection {
     return true;
   }
 
-  /** Whether one more request may be under way; if not, the connection is dropped. */
+  /** Returns whether there is room for one more request. Drops the connection otherwise. */
   hasRoom(): boolean {
     if (this.#open.length < maxOpen) return true;
     this.#drop();
@@ -164,7 +164,7 @@ export class Connection {
     this.#all.count(-1);
   }
 
-  /** Only the first can be read: those behind it wait for what it waits for, which need not be its client. */
+  /** Watches the first reply: those behind it wait for it, and not for the client. */
   #watch(): void {
     const first = this.#open[0];
     if (first?.isUnread !== true || first.isSent) return this.#stall?.close();

@@ -4,7 +4,7 @@ import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
 import { createDeadSink } from "../sse.ts";
 import type { Connection } from "./connections.ts";
 
-/** How much is written at once: that something was read shows in as small steps, on however slow a connection. */
+/** Bytes of one write. Progress of the reader is seen in steps of this size, on slow connections too. */
 const pieceBytes = 64 * 1024;
 
 /**
@@ -16,7 +16,7 @@ const maxDelayedChars = 16 * 1024;
 /** Milliseconds after which a request is answered at once: a slow handler must not delay its answer by those that follow. */
 const slowMs = 1;
 
-/** Whether a body is written in one piece. */
+/** Returns whether a body is written in one piece. */
 function isSmall(body: string): boolean {
   return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
 }
@@ -39,13 +39,13 @@ function writeBody(response: ServerResponse, bytes: Buffer, connection: Connecti
   writeOn();
 }
 
-/** A response that was destroyed tells of it what writes to it; whoever has left is told nothing. */
+/** Handles the errors of writes to a destroyed response: the client is gone. */
 function ignore(): void {}
 
-/** Statuses whose answers have no length, not even that of nothing. */
+/** Statuses whose responses have no `Content-Length`. */
 const bodiless: ReadonlySet<number> = new Set([204, 304]);
 
-/** The reply to a request over `node:http`, and its stream of events. What is written within one turn travels together. */
+/** The reply to a request over `node:http`, and its stream of events. Writes of one turn travel together. */
 export class NodeReply implements HttpReply, EventSink {
   onGone: (() => void) | undefined;
   onDrain: (() => void) | undefined;
@@ -134,7 +134,7 @@ export class NodeReply implements HttpReply, EventSink {
     response.on("drain", this.#drained);
     // Node emits no "drain" for a response that was ended.
     response.on("finish", this.#drained);
-    // The head goes out with what is written in the same turn, and without it where nothing is.
+    // The head goes out with the writes of the same turn, or alone.
     const { socket } = response;
     socket?.cork();
     try {
@@ -223,10 +223,10 @@ export class NodeReply implements HttpReply, EventSink {
     const request = this.#request;
     const response = this.#response;
     const connection = this.#connection;
-    // Whoever served the request to us may answer it as well, as where it takes too long.
+    // A framework may have answered the request itself, for example after a timeout.
     this.#isOver = response.headersSent || response.writableEnded;
     if (this.#isOver) return false;
-    // Whoever waits to be told to go on may send the body all the same: what follows here could not be told from it.
+    // A client that waits for "100 Continue" may send the body all the same: further requests could not be told from it.
     const awaitsWord = request.headers.expect !== undefined && !request.readableDidRead;
     const isLate = connection.isLate && !request.complete;
     if (awaitsWord || isLate || connection.isLeaving) response.shouldKeepAlive = false;

@@ -6,7 +6,7 @@ import { NodeReply } from "./node-reply.ts";
 
 const nothing = new Uint8Array(0);
 
-/** What a framework has read and parsed before us, as it may have come; `undefined` where nobody did. */
+/** Returns a body that a framework has read and parsed as bytes again; `undefined` if none has. */
 function toBytes(parsed: unknown): Uint8Array | undefined {
   if (parsed === undefined) return undefined;
   if (parsed instanceof Uint8Array) return parsed;
@@ -79,7 +79,7 @@ export class NodeRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     let value: string | undefined;
-    // Node's own object keeps but the first of some headers: whoever checks must see what others could see.
+    // `headers` keeps only the first value of some headers; a check must see every value that another reader could take.
     const raw = this.#incoming.rawHeaders;
     for (let at = 0; at + 1 < raw.length; at += 2) {
       if (!isNamed(raw[at], name)) continue;
@@ -144,18 +144,18 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/** Whether a header that was sent is the one of this name, in lower case; the length says so for most. */
+/** Returns whether a sent header has this lower-case name. Compares lengths first, which differ for most. */
 function isNamed(sent: string | undefined, name: string): boolean {
   return sent?.length === name.length && (sent === name || sent.toLowerCase() === name);
 }
 
-/** What `node:http` and the frameworks over it call with a request. */
+/** A request listener of `node:http` and of the frameworks over it. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Creates a function that serves the requests of a server of `node:http`. */
 export function toNodeListener(serve: HttpServe, connections: Connections): NodeListener {
   return (request, response) => {
-    // What came in one piece with others is read from a connection that was dropped, too.
+    // Requests that came in one piece are read from a dropped connection, too.
     if (request.socket.destroyed) return;
     const connection = connections.of(request.socket);
     if (!connection.hasRoom()) return;

@@ -10,8 +10,8 @@ import { TextTail } from "./text-tail.ts";
 export interface BackendSetting {
   /** The program. */
   readonly script: string;
-  /** Where it listens. */
-  readonly path: string;
+  /** The path of its socket, or the URL of its web socket. */
+  readonly address: string;
   /** Where it puts on record what it does. */
   readonly journal: string;
   readonly bug?: BackendBug | undefined;
@@ -31,12 +31,12 @@ export class BackendProcess {
   #isStruck = false;
   #fail: (cause: Error) => void = () => {};
 
-  constructor(gen: number, { script, path, journal, bug }: BackendSetting) {
+  constructor(gen: number, { script, address, journal, bug }: BackendSetting) {
     this.gen = gen;
     const fault = bug === undefined ? [] : ["--bug", bug];
     this.#child = spawn(
       process.execPath,
-      [script, "--path", path, "--journal", journal, "--gen", String(gen), ...fault],
+      [script, "--address", address, "--journal", journal, "--gen", String(gen), ...fault],
       { stdio: ["pipe", "pipe", "pipe"] },
     );
     this.#exited = once(this.#child, "exit");

@@ -2,7 +2,7 @@ import { openSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { implementSurface, listenUnixSocket } from "../../src/index.ts";
+import { implementSurface, listenUnixSocket, listenWebSocket } from "../../src/index.ts";
 import type { BackendBug, BackendOrder, BackendReport } from "./backend-protocol.ts";
 import { now } from "./now.ts";
 import { State } from "./state.ts";
@@ -12,7 +12,7 @@ import { chaos, type Stamp } from "./surface.ts";
 
 const { values } = parseArgs({
   options: {
-    path: { type: "string", default: "" },
+    address: { type: "string", default: "" },
     journal: { type: "string", default: "" },
     gen: { type: "string", default: "0" },
     bug: { type: "string" },
@@ -63,8 +63,14 @@ async function obey({ order, seed }: BackendOrder): Promise<void> {
   else tell({ is: "settled", values: await state.settle(seed) });
 }
 
+function listen(address: string): Promise<{ close(): Promise<void> }> {
+  return address.startsWith("ws:")
+    ? listenWebSocket(live, { port: Number(new URL(address).port) })
+    : listenUnixSocket(live, address);
+}
+
 async function main(): Promise<void> {
-  const listening = await listenUnixSocket(live, values.path);
+  const listening = await listen(values.address);
   process.once("SIGTERM", () => {
     state.hush();
     void listening

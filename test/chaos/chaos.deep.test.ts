@@ -27,4 +27,24 @@ describe("a face whose backend is killed again and again", () => {
     },
     longMs,
   );
+
+  it(
+    "does so over a web socket",
+    async () => {
+      const { tally, failure } = await runChaos({ cycles: amount(7, 50), seed: 1, way: "web" });
+      expect(failure).toBeUndefined();
+      expect([tally.failedReads, tally.duplicates]).toEqual([0, 0]);
+    },
+    longMs,
+  );
+
+  it(
+    "repeats no mutation and loses no change behind a projection, whose reads may be stale meanwhile",
+    async () => {
+      const { tally, failure } = await runChaos({ cycles: amount(7, 50), seed: 1, way: "projection" });
+      expect(failure).toBeUndefined();
+      expect(tally.duplicates).toBe(0);
+    },
+    longMs,
+  );
 });

@@ -9,6 +9,7 @@ const strike = { kind: "kill", at: 100, overAt: 110 } as const;
 /** A cycle in which nothing is wrong: the backend is killed at 100, and the next one is there at 200. */
 const sound: CycleHistory = {
   cycle: 0,
+  way: "unix",
   asked: [
     ask("r", "read", [{ at: 20, outcome: "ok" }]),
     ask("m1", "mutation", [{ at: 20, outcome: "ok" }]),

@@ -1,8 +1,13 @@
 import { checkMutations } from "./check-mutations.ts";
 import { checkViews } from "./check-views.ts";
 import { findStaleReads } from "./find-stale-reads.ts";
-import type { Asked, CycleHistory, Ring, Violation } from "./history.ts";
+import type { Answer, Asked, CycleHistory, Ring, Violation } from "./history.ts";
 import { tellStory } from "./tell-story.ts";
+
+/** A projection answers while its upstream is gone: by a stale value, or if it has none, by `UNAVAILABLE`. */
+function isOutage({ way }: CycleHistory, { outcome }: Answer): boolean {
+  return way === "projection" && outcome === "UNAVAILABLE";
+}
 
 function* checkAnswers(history: CycleHistory): Generator<Violation> {
   const fault = (asked: Asked, check: string, text: string): Violation => ({
@@ -16,7 +21,8 @@ function* checkAnswers(history: CycleHistory): Generator<Violation> {
     if (answer === undefined) yield fault(asked, "one answer", "was never answered");
     else if (more.length > 0) yield fault(asked, "one answer", `was answered ${asked.answers.length} times`);
     if (answer === undefined || asked.sort === "mutation") continue;
-    if (answer.outcome !== "ok") yield fault(asked, "no failed read", `was refused with ${answer.outcome}`);
+    if (answer.outcome !== "ok" && !isOutage(history, answer))
+      yield fault(asked, "no failed read", `was refused with ${answer.outcome}`);
     const tookMs = answer.at - asked.at;
     if (tookMs > asked.deadlineMs) yield fault(asked, "no failed read", `took ${Math.round(tookMs)} ms`);
   }

@@ -55,8 +55,8 @@ export class FaceProcess {
   /** Told when the process is gone. */
   onEnd: () => void = () => {};
 
-  constructor(script: string, path: string) {
-    this.#child = spawn(process.execPath, [script, path], { stdio: ["pipe", "pipe", "pipe"] });
+  constructor(script: string, args: readonly string[]) {
+    this.#child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "pipe"] });
     this.#said = new TextTail(this.#child.stderr);
     this.#exited = once(this.#child, "exit");
     this.#child.stdin.on("error", () => this.#strays.push("the face takes no more input"));

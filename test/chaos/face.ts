@@ -1,8 +1,9 @@
-import { mcp, unixSocket } from "../../src/index.ts";
+import { mcp } from "../../src/index.ts";
 import { chaos } from "./surface.ts";
+import { toLink } from "./ways.ts";
 
-// The process that must outlive every backend. Argument: where the backend's socket is.
+// The process that must outlive every backend. Arguments: where the backend listens, and the way to it.
 
-const [, , path = ""] = process.argv;
+const [, , address = "", way = ""] = process.argv;
 
-void mcp(chaos, { version: "1.0.0" }).bridge(unixSocket(path)).pull().serve();
+void mcp(chaos, { version: "1.0.0" }).bridge(toLink(way, address)).pull().serve();

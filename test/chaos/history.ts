@@ -1,5 +1,6 @@
 import type { FinalValue } from "./backend-protocol.ts";
 import type { Stamp } from "./surface.ts";
+import type { Way } from "./ways.ts";
 
 /** One answer to one request. Times are of the clock that all processes share. */
 export interface Answer {
@@ -73,6 +74,7 @@ export interface Ring {
 /** All that is known of one cycle. */
 export interface CycleHistory {
   readonly cycle: number;
+  readonly way: Way;
   readonly asked: readonly Asked[];
   readonly journal: readonly JournalLine[];
   readonly strikes: readonly Strike[];

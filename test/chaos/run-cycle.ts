@@ -46,6 +46,7 @@ export async function runCycle(stage: Stage, cycle: number): Promise<CycleHistor
   const { asked, strays } = face.take();
   return {
     cycle,
+    way: stage.way,
     ...struck,
     asked,
     finals,

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Patch } from "../fixtures/patch-sources.ts";
@@ -11,19 +13,52 @@ import { ChangeFollower, RingFollower } from "./followers.ts";
 import type { JournalLine } from "./history.ts";
 import { Load } from "./load.ts";
 import { Subscriber } from "./subscriber.ts";
+import type { Way } from "./ways.ts";
 
 /** What a run is made of. */
 export interface StageSetting {
   readonly seed: number;
+  /** @default "unix" */
+  readonly way?: Way | undefined;
   /** A bug that the backend is told to have. */
   readonly bug?: BackendBug | undefined;
   /** Bugs that are put into the face. */
   readonly patches?: readonly Patch[] | undefined;
 }
 
+/** Below the ports that systems give to connections, so that nobody else has it while there is no backend. */
+const ports = { first: 20_000, count: 10_000 };
+
+async function findPort(): Promise<number> {
+  for (;;) {
+    const server = createServer();
+    server.listen(ports.first + Math.floor(Math.random() * ports.count), "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    // Its address is of this form while it listens.
+    const port = isFree ? (server.address() as AddressInfo).port : 0;
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+}
+
+/** The programs of a run, and how they reach each other. */
+interface Programs {
+  readonly face: string;
+  readonly backend: string;
+  readonly way: Way;
+  readonly folder: string;
+  readonly address: string;
+}
+
 /** The processes of a run, and everybody who talks to them. Whoever opens it closes it. */
 export class Stage {
   readonly seed: number;
+  readonly way: Way;
   readonly face: FaceProcess;
   readonly load: Load;
   readonly subscriber: Subscriber;
@@ -39,14 +74,16 @@ export class Stage {
   readonly #scripts: readonly string[];
   #read = 0;
 
-  private constructor(seed: number, faceScript: string, setting: Omit<BackendSetting, "path" | "journal">) {
-    this.#folder = mkdtempSync(join(tmpdir(), "chaos-"));
-    this.#scripts = [faceScript, setting.script];
-    this.#setting = { ...setting, path: join(this.#folder, "s.sock"), journal: join(this.#folder, "journal") };
+  private constructor(seed: number, programs: Programs, bug: BackendBug | undefined) {
+    const { face, backend, way, folder, address } = programs;
+    this.#folder = folder;
+    this.#scripts = [face, backend];
+    this.#setting = { script: backend, address, journal: join(folder, "journal"), bug };
     writeFileSync(this.#setting.journal, "");
     this.seed = seed;
+    this.way = way;
     this.chance = new Chance();
-    this.face = new FaceProcess(faceScript, this.#setting.path);
+    this.face = new FaceProcess(face, [address, way]);
     this.load = new Load(this.face, this.chance);
     this.subscriber = new Subscriber(this.face);
     this.rings = new RingFollower(this.face);
@@ -55,10 +92,12 @@ export class Stage {
   }
 
   /** Starts both processes, and subscribes. */
-  static async open({ seed, bug, patches }: StageSetting): Promise<Stage> {
+  static async open({ seed, bug, patches, way = "unix" }: StageSetting): Promise<Stage> {
     const bundles = [bundleProgram("backend", "backend"), bundleProgram("face", `face-${seed}`, patches)];
-    const [script = "", faceScript = ""] = await Promise.all(bundles);
-    const stage = new Stage(seed, faceScript, { script, bug });
+    const [backend = "", face = ""] = await Promise.all(bundles);
+    const folder = mkdtempSync(join(tmpdir(), "chaos-"));
+    const address = way === "web" ? `ws://127.0.0.1:${await findPort()}/` : join(folder, "s.sock");
+    const stage = new Stage(seed, { face, backend, way, folder, address }, bug);
     try {
       await stage.backend.listening();
       await stage.subscriber.open();

@@ -1,4 +1,4 @@
-import { errorMetaKey } from "../../src/index.ts";
+import { errorMetaKey, staleMetaKey } from "../../src/index.ts";
 import type { Answer } from "./history.ts";
 import { now } from "./now.ts";
 import type { Stamp } from "./surface.ts";
@@ -16,8 +16,18 @@ export function textOf(result: Json | undefined): string | undefined {
   return content?.text;
 }
 
-/** The stamp in a tool's result, or in a resource's text. */
+/** Whether a resource, or the tool that reads one, says that something newer may be missing. */
+function isStale(result: Json): boolean {
+  // As above; read_resource has it beside the value.
+  const [content] = (result["contents"] ?? []) as readonly Json[];
+  const { meta } = (result["structuredContent"] ?? {}) as Json;
+  const told = (content?.["_meta"] ?? meta ?? {}) as Json;
+  return told[staleMetaKey] !== undefined;
+}
+
+/** The stamp in a tool's result, or in a resource's text; `undefined` for one that is stale, and claims nothing. */
 function stampOf(result: Json): Stamp | undefined {
+  if (isStale(result)) return undefined;
   const text = textOf(result);
   // Known by its members, where there is one.
   const told = (text === undefined ? result["structuredContent"] : JSON.parse(text)) as unknown;

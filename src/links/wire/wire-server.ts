@@ -46,6 +46,8 @@ export class WireServer implements PeerHandlers {
   readonly #heartbeat: Heartbeat;
   readonly #stopHandshake: () => void;
   #asks = 0;
+  /** How many of those wait for an event: its end cuts them off, and their clients send them again elsewhere. */
+  #waits = 0;
   /** Also those that have not begun to iterate: `#streams` has the others. */
   #follows = 0;
   #greeted: Greeted | undefined;
@@ -169,6 +171,7 @@ export class WireServer implements PeerHandlers {
     if (this.#isLeaving) return request.reply(untaken);
     if (this.#asks >= maxAsks) return request.reply(refuse("OVERFLOW"));
     this.#asks += 1;
+    if (asked.verb === "wait") this.#waits += 1;
     this.#ask(greeted, asked, request);
   }
 
@@ -208,9 +211,10 @@ export class WireServer implements PeerHandlers {
     }
   }
 
-  #answer({ progress }: AskedOnce, request: IncomingRequest, outcome: unknown): void {
+  #answer({ verb, progress }: AskedOnce, request: IncomingRequest, outcome: unknown): void {
     request.reply(outcome);
     this.#asks -= 1;
+    if (verb === "wait") this.#waits -= 1;
     if (progress !== undefined) this.#progress.forget(progress);
     this.#look();
   }
@@ -266,7 +270,8 @@ export class WireServer implements PeerHandlers {
     await new Promise<void>((resolve) => {
       const stopTimer = clock.after(goodbyeMs, resolve);
       const look = (): void => {
-        if (!this.#isOver && (this.#asks > 0 || (this.#greeted !== undefined && !this.#isPeerLeaving))) return;
+        if (!this.#isOver && (this.#asks > this.#waits || (this.#greeted !== undefined && !this.#isPeerLeaving)))
+          return;
         stopTimer();
         resolve();
       };

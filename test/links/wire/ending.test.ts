@@ -40,6 +40,18 @@ describe("goodbye", () => {
     await live.close();
   });
 
+  it("waits for no event: a wait is cut off, and may be sent again", async () => {
+    // Time stands still: who waits for what runs waits without an end.
+    const clock = new ManualClock();
+    const { client, served, closed, live } = await connectRich({ clock }, { clock });
+    const wait = outcome(client.rang.wait(undefined, { timeoutMs: 60_000 }));
+    await settle(9);
+    await served.close();
+    expect(await wait).toMatchObject({ code: "DISCONNECTED" });
+    expect(await closed).toEqual({ kind: "gone" });
+    await live.close();
+  });
+
   it("is said by the state of the connection before a request fails because of the end", async () => {
     const { client, connection, pair, state, live } = await connectRich();
     const states: unknown[] = [connection.state()];

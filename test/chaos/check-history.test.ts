@@ -71,6 +71,14 @@ describe("checkHistory()", () => {
     expect(checkHistory(sound)).toEqual([]);
   });
 
+  it("judges no reads when the next backend was not there in time", () => {
+    const slow = {
+      ...withAsked(ask("r", "read", answers(5011, "ok"))),
+      restarts: [{ gen: 2, at: 111, listeningAt: 4000 }],
+    };
+    expect(checkHistory(slow)).toEqual([]);
+  });
+
   it.each<[what: string, history: CycleHistory, found: string]>([
     ["a read is never answered", withAsked(ask("r", "read", [])), "one answer: r"],
     ["a mutation is never answered", withAsked(ask("m1", "mutation", [])), "one answer: m1"],

@@ -1,7 +1,7 @@
 import { checkMutations } from "./check-mutations.ts";
 import { checkViews } from "./check-views.ts";
 import { findStaleReads } from "./find-stale-reads.ts";
-import type { Answer, Asked, CycleHistory, Ring, Violation } from "./history.ts";
+import { type Answer, type Asked, type CycleHistory, isBackSoon, type Ring, type Violation } from "./history.ts";
 import { tellStory } from "./tell-story.ts";
 
 /** A projection answers while its upstream is gone: by a stale value, or if it has none, by `UNAVAILABLE`. */
@@ -20,7 +20,7 @@ function* checkAnswers(history: CycleHistory): Generator<Violation> {
     const [answer, ...more] = asked.answers;
     if (answer === undefined) yield fault(asked, "one answer", "was never answered");
     else if (more.length > 0) yield fault(asked, "one answer", `was answered ${asked.answers.length} times`);
-    if (answer === undefined || asked.sort === "mutation") continue;
+    if (answer === undefined || asked.sort === "mutation" || !isBackSoon(history)) continue;
     if (answer.outcome !== "ok" && !isOutage(history, answer))
       yield fault(asked, "no failed read", `was refused with ${answer.outcome}`);
     const tookMs = answer.at - asked.at;

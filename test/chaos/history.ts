@@ -91,6 +91,16 @@ export interface CycleHistory {
   readonly inFlight: number;
 }
 
+/** Milliseconds that an outage may last for reads to outlive it: they wait for 5 s, of which dialling again takes up to one. */
+const maxOutageMs = 3000;
+
+/** Whether the next backend listened so soon that no read may fail. On a busy machine a process can take longer to start. */
+export function isBackSoon({ strikes, restarts }: CycleHistory): boolean {
+  const [strike] = strikes;
+  const [restart] = restarts;
+  return strike === undefined || restart === undefined || restart.listeningAt - strike.at <= maxOutageMs;
+}
+
 /** Something that must not be, with the story of what it happened to. */
 export interface Violation {
   readonly check: string;

@@ -1,12 +1,15 @@
 import { findStaleReads } from "./find-stale-reads.ts";
 import type { ProcessFigures } from "./read-process.ts";
-import type { Asked, CycleHistory } from "./history.ts";
+import { type Asked, type CycleHistory, isBackSoon } from "./history.ts";
 
 /** Figures over all cycles so far. */
 export class Tally {
   cycles = 0;
   reads = 0;
+  /** Reads that failed though the next backend was there in time. */
   failedReads = 0;
+  /** Cycles whose next backend was not. */
+  slowStarts = 0;
   /** Reads that told less than a read before them. */
   staleReads = 0;
   notices = 0;
@@ -30,7 +33,9 @@ export class Tally {
     this.cycles += 1;
     this.leastInFlight = Math.min(this.leastInFlight, inFlight);
     this.figures.push(figures);
-    for (const each of asked) this.#addAsked(each);
+    const mayFail = !isBackSoon(history);
+    if (mayFail) this.slowStarts += 1;
+    for (const each of asked) this.#addAsked(each, mayFail);
     for (const { kind } of strikes) this.strikes.set(kind, (this.strikes.get(kind) ?? 0) + 1);
     for (const { notices } of views) this.notices += notices.length;
     const applied = journal.filter(({ what }) => what === "applied").map(({ id }) => id);
@@ -39,11 +44,11 @@ export class Tally {
     this.#addTimes(history);
   }
 
-  #addAsked({ sort, answers }: Asked): void {
+  #addAsked({ sort, answers }: Asked, mayFail: boolean): void {
     const outcome = answers[0]?.outcome ?? "no answer";
     if (sort === "mutation") this.mutations.set(outcome, (this.mutations.get(outcome) ?? 0) + 1);
     else this.reads += 1;
-    if (sort !== "mutation" && outcome !== "ok") this.failedReads += 1;
+    if (sort !== "mutation" && outcome !== "ok" && !mayFail) this.failedReads += 1;
   }
 
   #addTimes({ asked, strikes, restarts }: CycleHistory): void {

@@ -31,6 +31,7 @@ export function toTable(tally: Tally, elapsedMs: number): string {
   const rows: [string, string][] = [
     ["cycles", figure(tally.cycles)],
     ...counts(tally.strikes).map(([name, count]): [string, string] => [`  ${name}`, count]),
+    ["  next backend took over 3 s", figure(tally.slowStarts)],
     ["calls in flight at a strike, least", figure(tally.leastInFlight)],
     ["reads", figure(tally.reads)],
     ["  failed", figure(tally.failedReads)],

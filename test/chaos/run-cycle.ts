@@ -8,14 +8,27 @@ import { readResource, type View } from "./view.ts";
 /** How long the load runs at most before the strike, and after the restart, in milliseconds. */
 const calmMs = 60;
 
-/** How long those who follow may take until they know what is there. */
-const settleMs = 5000;
+/** How long those who follow may take until they know what is there: a projection waits up to 5 s before it follows again. */
+const settleMs = 8000;
 
 /** Waits until every view shows what is there, or it has become too late for that. */
 async function settled(views: readonly View[], finals: readonly FinalValue[]): Promise<void> {
   const texts = new Map(finals.map(({ uri, text }) => [uri, text]));
   const until = performance.now() + settleMs;
   while (performance.now() < until && views.some((view) => view.text !== texts.get(view.uri))) await sleep(10);
+}
+
+/** How long a projection may show stale values, in milliseconds: it follows a lost upstream again within 5 s. */
+const staleMs = 8000;
+
+/** Reads everything; behind a projection again and again until nothing is out of date, or it has become too late for that. */
+async function readLast(stage: Stage, finals: readonly FinalValue[]): Promise<ReadonlyMap<string, string | null>> {
+  const until = performance.now() + (stage.way === "projection" ? staleMs : 0);
+  for (;;) {
+    const read = await readAll(stage, finals);
+    if (performance.now() >= until || finals.every(({ uri, text }) => read.get(uri) === text)) return read;
+    await sleep(100);
+  }
 }
 
 async function readAll(stage: Stage, finals: readonly FinalValue[]): Promise<ReadonlyMap<string, string | null>> {
@@ -42,7 +55,7 @@ export async function runCycle(stage: Stage, cycle: number): Promise<CycleHistor
   const views = [...subscriber.views.values(), changes.view];
   await settled(views, finals);
   await changes.stop();
-  const lastReads = await readAll(stage, finals);
+  const lastReads = await readLast(stage, finals);
   const { asked, strays } = face.take();
   return {
     cycle,

@@ -9,6 +9,9 @@ import { type Spawned, type SpawnSetting, startProcess } from "./spawned.ts";
 /** What a connection to a process of ours is made of. */
 export interface ChildClientSetting extends SpawnSetting, Pick<WireClientOptions, "signal" | "heartbeatMs"> {}
 
+/** Milliseconds that a process may take to start and to answer, on a machine that is busy. */
+const startMs = 10_000;
+
 function toTransport(spawned: Spawned): WireTransport {
   const { input, output } = spawned;
   const stop = (): void => void spawned.stop();
@@ -32,7 +35,7 @@ export async function openChildClient<TSpec extends Spec>(
 ): Promise<Connection<TSpec>> {
   const spawned = await startProcess(setting);
   try {
-    const connection = await openWireClient(surface, toTransport(spawned), setting);
+    const connection = await openWireClient(surface, toTransport(spawned), { handshakeMs: startMs, ...setting });
     const close = async (): Promise<void> => {
       await connection.close();
       await spawned.stop();

@@ -127,12 +127,6 @@ export class NextQueue<TValue> implements Sink<TValue> {
     });
   }
 
-  /** Ends the iteration and its values. */
-  async return(): Promise<IteratorResult<TValue>> {
-    await this.#values.return();
-    return ended;
-  }
-
   value(value: TValue): void {
     this.#waiters.shift()?.resolve({ done: false, value });
   }

@@ -41,7 +41,7 @@ export interface PartCodec {
   /** Writes a validated value. Errors: `UNSERIALISABLE`. */
   encode(value: unknown): Part;
   /**
-   * Reads a value of a peer, which is not to be trusted; runs no schema.
+   * Reads a value of a peer; runs no schema.
    *
    * @throws SurfaceError `INVALID_OUTPUT` with the issues, for what does not fit.
    */
@@ -65,7 +65,7 @@ export const anyPart: PartCodec = {
   receive: valueOf,
 };
 
-function createPartCodec(schema: CompiledSchema): PartCodec {
+function createPartCodec(schema: CompiledSchema, isValidated: boolean): PartCodec {
   const { codec, wrapped } = schema;
   const receive = toReceiver(schema);
   return {
@@ -75,7 +75,10 @@ function createPartCodec(schema: CompiledSchema): PartCodec {
       return wrapped && isJsonObject(json) ? json : { value: json };
     },
     receive(part) {
-      const received = receive(valueOf(part));
+      const json = valueOf(part);
+      // Null may stand for undefined.
+      if (isValidated && json !== undefined && json !== null) return codec.decode(wrapped ? { value: json } : json);
+      const received = receive(json);
       if (received.ok) return received.value;
       const { issues } = received;
       throw new SurfaceError("INVALID_OUTPUT", "Reading an answer: it does not fit its schema", { issues });
@@ -83,14 +86,19 @@ function createPartCodec(schema: CompiledSchema): PartCodec {
   };
 }
 
-const known = new WeakMap<CompiledSchema, PartCodec>();
+const [checking, decoding] = [new WeakMap<CompiledSchema, PartCodec>(), new WeakMap<CompiledSchema, PartCodec>()];
 
-/** The codec of a schema's output side; without one, of any JSON. Made once a schema. */
-export function toPartCodec(schema: CompiledSchema | undefined): PartCodec {
+/**
+ * The codec of a schema's output side; without one, of any JSON. Made once a schema.
+ *
+ * @param isValidated - whether values of the peer were validated by the same schema, on this machine. They are decoded only.
+ */
+export function toPartCodec(schema: CompiledSchema | undefined, isValidated = false): PartCodec {
   if (schema === undefined) return anyPart;
+  const known = isValidated ? decoding : checking;
   let codec = known.get(schema);
   if (codec === undefined) {
-    codec = createPartCodec(schema);
+    codec = createPartCodec(schema, isValidated);
     known.set(schema, codec);
   }
   return codec;

@@ -4,7 +4,6 @@ import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { codeOf } from "../system-error.ts";
-import { endWithUs } from "./end-with-us.ts";
 
 /** What is started, and how. */
 export interface SpawnSetting {
@@ -22,6 +21,26 @@ const killMs = 1000;
 const explainMs = 2000;
 /** How long the output may take to end once the process has: a process of its own may hold it open. */
 const outputMs = 200;
+
+const living = new Set<ChildProcess>();
+
+/** Nothing asynchronous runs any more: there is no time left to ask. */
+function endAll(): void {
+  for (const child of living) child.kill("SIGKILL");
+}
+
+/**
+ * Kills a process that is still there when this one exits: a face does so within the time that its host allows it, however
+ * long what it has started takes to end. One listener serves all, and goes with the last of them.
+ */
+function endWithUs(child: ChildProcess): void {
+  if (living.size === 0) process.on("exit", endAll);
+  living.add(child);
+  child.once("exit", () => {
+    living.delete(child);
+    if (living.size === 0) process.off("exit", endAll);
+  });
+}
 
 /**
  * A process that was started, and that ends when it is told to: asked first, then told, then made to; at the latest with

@@ -45,7 +45,6 @@ export class ClientSession implements PeerHandlers {
   #stopGrace: (() => void) | undefined;
   #isLeaving = false;
   #isClosed = false;
-  #reason: CloseReason | undefined;
   /** Of the connection. Every use has settled before `closed` resolves. */
   readonly ending: Ending = new Ending();
 
@@ -67,14 +66,15 @@ export class ClientSession implements PeerHandlers {
 
   /** Why the connection ended, where it has. */
   get reason(): CloseReason | undefined {
-    return this.#reason;
+    const state = this.ending.state();
+    return state.kind === "ended" ? state.reason : undefined;
   }
 
   /** Begins to look after a far side that falls silent. */
   watch(everyMs: number): void {
     const { clock, what } = this.#setting;
     const silence = new SurfaceError("TIMEOUT", `Using ${what}: nothing was heard of it for three times ${everyMs} ms`);
-    if (this.#reason !== undefined) return;
+    if (this.reason !== undefined) return;
     const peer = this.#peer;
     this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.ended(silence) });
   }
@@ -129,7 +129,7 @@ export class ClientSession implements PeerHandlers {
 
   /** Ends it from this side, or because the far side broke the protocol. Callable twice. */
   close(cause?: SurfaceError): void {
-    if (this.#reason !== undefined) return;
+    if (this.reason !== undefined) return;
     this.#isClosed = cause === undefined;
     this.notify(methods.goodbye, {});
     this.#peer.ended(cause);
@@ -159,14 +159,13 @@ export class ClientSession implements PeerHandlers {
 
   ended(cause: unknown, requests: readonly OutgoingRequest[]): void {
     const kind = this.#isClosed ? "closed" : this.#isLeaving ? "gone" : "lost";
-    this.#reason = cause === undefined ? { kind } : { kind, cause };
     this.#heartbeat?.stop();
     this.#stopGrace?.();
     const { what } = this.#setting;
     const lost = new SurfaceError("DISCONNECTED", `Using ${what}: the connection was lost before the answer`, {
       cause,
     });
-    this.ending.end(this.#reason, () => {
+    this.ending.end(cause === undefined ? { kind } : { kind, cause }, () => {
       for (const request of requests) request.lose(lost);
     });
     this.#listeners.clear();
@@ -181,7 +180,7 @@ export class ClientSession implements PeerHandlers {
   }
 
   #onGoodbye(): void {
-    if (this.#isLeaving || this.#reason !== undefined) return;
+    if (this.#isLeaving || this.reason !== undefined) return;
     this.#isLeaving = true;
     // Said in return, so that the far side knows that no request is on its way any more.
     this.notify(methods.goodbye, {});

@@ -153,7 +153,7 @@ export class HeldSurface {
   }
 
   #subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
-    this.#scope.assertOpen();
+    if (this.#scope.closed) throw this.#scope.createClosed();
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
       const { link, lease } = await this.#lease(use, signal);
       const release = (): void => lease.release();

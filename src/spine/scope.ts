@@ -14,6 +14,8 @@ export class Scope {
   /** What was registered while the scope closed and is still being disposed. */
   readonly #late = new Set<Promise<void>>();
   readonly #faults: unknown[] = [];
+  /** Whether `close()` has been called. Only the scope changes it; a field, because every request reads it. */
+  closed = false;
   #controller: AbortController | undefined;
   #closing: Promise<void> | undefined;
   #disposing = false;
@@ -21,11 +23,6 @@ export class Scope {
   /** @param what - names the owner in the report of a failed close. */
   constructor(what: string) {
     this.#what = what;
-  }
-
-  /** Whether `close()` has been called. */
-  get closed(): boolean {
-    return this.#closing !== undefined;
   }
 
   /**
@@ -73,6 +70,7 @@ export class Scope {
    * scope as its first act is answered at once; one that does so later, after an `await`, must not wait for it.
    */
   close(): Promise<void> {
+    this.closed = true;
     this.#closing ??= this.#run();
     // Otherwise the disposer would wait for the close that waits for the disposer.
     return this.#disposing ? Promise.resolve() : this.#closing;

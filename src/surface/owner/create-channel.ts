@@ -63,7 +63,7 @@ class OwnerChannel implements SurfaceChannel {
 
   /** Returns the owner of a member of one of these kinds. */
   #find<TKind extends Kind>(key: string, ...kinds: readonly TKind[]): OwnerOf<TKind> {
-    this.#scope.assertOpen();
+    if (this.#scope.closed) throw this.#scope.createClosed();
     const owner = this.#owners.get(key);
     if (owner === undefined) {
       throw new SurfaceError("UNKNOWN_MEMBER", `Using surface "${this.#surface}": it has no member "${key}"`);

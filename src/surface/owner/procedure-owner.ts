@@ -192,7 +192,7 @@ export class ProcedureOwner {
    * a handler that may have done something before that as `OUTCOME_UNKNOWN`.
    */
   call(input: unknown, use: CallOptions): unknown {
-    this.#scope.assertOpen();
+    if (this.#scope.closed) throw this.#scope.createClosed();
     const checked = checkOwnedInput(this.#member.input, input, this.#check);
     if (!(checked instanceof Promise)) return this.#run(checked, use);
     return checked.then((valid: unknown) => {

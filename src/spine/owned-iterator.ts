@@ -33,7 +33,6 @@ export interface IteratorSetting<TValue> {
  * a generator: one of those would let `return()` wait for the `next()` before it.
  */
 export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue>, Sink<TValue> {
-  readonly canPush = true;
   readonly #setting: IteratorSetting<TValue>;
   #nexts: NextQueue<TValue> | undefined;
   #linked: LinkedAbort | undefined;
@@ -51,6 +50,10 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  get canPush(): boolean {
+    return this.#linked === undefined;
   }
 
   next(): Promise<IteratorResult<TValue>> {

@@ -14,8 +14,11 @@ export interface Sink<TValue> {
 
 /** Values that are pushed, which takes no promise a value. */
 export interface Pushing<TValue> {
-  /** Tells it from iterations of authors. Not a base class: bundlers keep every class that extends another. */
-  readonly canPush: true;
+  /**
+   * Whether it has not begun, and so can push. Tells it from iterations of authors. Not a base class: bundlers keep every class that
+   * extends another.
+   */
+  readonly canPush: boolean;
   /** Starts to push, once. May call the sink before it returns. */
   push(sink: Sink<TValue>): void;
   /** Goes on after the sink was full. */
@@ -94,7 +97,7 @@ export function toPushing<TValue>(values: AsyncIterable<TValue>): Pushing<TValue
 }
 
 function isPushing<TValue>(values: AsyncIterable<TValue>): values is AsyncIterable<TValue> & Pushing<TValue> {
-  // Authors may hand over what is no object.
+  // Authors may hand over what is no object, or an iteration of ours that they have begun.
   return "canPush" in new Object(values) && Reflect.get(values, "canPush") === true;
 }
 

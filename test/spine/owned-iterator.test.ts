@@ -139,6 +139,25 @@ describe("OwnedIterator", () => {
     expect(counted.given).toBe(2);
   });
 
+  it("goes on with an iteration that was begun before it was handed over", async () => {
+    const scope = new Scope("it");
+    const counted = new Counted();
+    const opened: Counted[] = [];
+    const open = (): Counted => {
+      opened.push(counted);
+      return counted;
+    };
+    const begun = new OwnedIterator({ open, scope, signal: undefined });
+    expect(await begun.next()).toEqual({ done: false, value: 1 });
+    const iterator = new OwnedIterator({ open: () => begun, scope, signal: undefined });
+    expect(await iterator.next()).toEqual({ done: false, value: 2 });
+    const returning = iterator.return();
+    await tick();
+    counted.finish();
+    await returning;
+    expect([opened.length, counted.given, counted.returned]).toEqual([1, 2, 1]);
+  });
+
   it("return() waits for a maker within another one that the same signal has ended", async () => {
     const scope = new Scope("it");
     const counted = new Counted();

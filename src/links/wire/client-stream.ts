@@ -27,7 +27,6 @@ export interface StreamSetting {
  * them; while it takes none, no more than the window is sent.
  */
 export class ClientStream implements AsyncIterableIterator<unknown>, Pushing<unknown> {
-  readonly canPush = true;
   readonly #setting: StreamSetting;
   readonly #nexts = new NextQueue(this);
   #sink: Sink<unknown> | undefined;
@@ -42,6 +41,10 @@ export class ClientStream implements AsyncIterableIterator<unknown>, Pushing<unk
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  get canPush(): boolean {
+    return this.#sink === undefined;
   }
 
   next(): Promise<IteratorResult<unknown>> {

@@ -16,7 +16,6 @@ export interface Followed<TValue> {
  * the last one. A value that cannot be read ends it.
  */
 export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue> {
-  readonly canPush = true;
   readonly #followed: Followed<TValue>;
   readonly #nexts = new NextQueue(this);
   #sink: Sink<TValue> | undefined;
@@ -33,6 +32,10 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pu
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  get canPush(): boolean {
+    return this.#sink === undefined;
   }
 
   next(): Promise<IteratorResult<TValue>> {

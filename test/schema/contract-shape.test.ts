@@ -290,12 +290,7 @@ const { shapes } = fc.letrec<{ shapes: JsonSchema; object: JsonSchema }>((tie) =
     fc.record({ allOf: fc.array(tie("shapes"), { minLength: 1, maxLength: 2 }) }),
     tie("object"),
     fc.record(
-      {
-        type: fc.constant("array"),
-        items: tie("shapes"),
-        minItems: bound,
-        maxItems: bound,
-      },
+      { type: fc.constant("array"), items: tie("shapes"), minItems: bound, maxItems: bound },
       { requiredKeys: ["type"] },
     ),
   ),

@@ -4,7 +4,7 @@ import { SurfaceError } from "../errors.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { IndexedParts } from "./gateway-parts.ts";
+import type { IndexedDeps } from "./gateway-deps.ts";
 import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";
 import { batchMs, runBatch, type BatchCall, type BatchRequest, type BatchResult } from "./run-batch.ts";
 
@@ -77,7 +77,7 @@ function readCall(call: JsonValue, path: string): BatchCall {
   return { tool, input: given };
 }
 
-/** One that is none fails alone, and says what it lacks: what the others do is the same whatever stands beside them. */
+/** Reads one call of a batch. A malformed call fails alone and names its mistake; the other calls run. */
 function readAlone(call: JsonValue, index: number): BatchCall | Refused {
   try {
     return readCall(call, `calls.${index}`);
@@ -89,9 +89,9 @@ function readAlone(call: JsonValue, index: number): BatchCall | Refused {
 }
 
 /**
- * The calls of a batch, each in its place; where one does not fit, what is to be answered of it.
+ * Reads the calls of a batch, in their order: a malformed call becomes its refusal.
  *
- * @throws SurfaceError `VALIDATION_ERROR`, for what is no list of 1 to 50, whatever is in it.
+ * @throws SurfaceError `VALIDATION_ERROR`, for anything but a list of 1 to 50.
  */
 function readCalls(args: JsonObject): readonly (BatchCall | Refused)[] {
   const calls = ownArgument(args, "calls");
@@ -107,7 +107,7 @@ function decode(args: JsonObject): BatchRequest {
   return { calls: readCalls(args), isParallel: parallel };
 }
 
-/** What holds of whatever a view may show. Hints of what it shows now would tell its callers of operations that they lack. */
+/** The hints of every operation that a view may show. Hints of the current operations would reveal hidden ones to callers. */
 const anyHints: ToolHints = Object.freeze({
   readOnlyHint: false,
   destructiveHint: true,
@@ -126,7 +126,7 @@ const readingHints: ToolHints = Object.freeze({
  * The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows
  * more; {@link toReadingTools} replaces it in the list of callers who can only call tools that read.
  */
-export function createCallTool(parts: IndexedParts): ToolEntry {
+export function createCallTool(parts: IndexedDeps): ToolEntry {
   const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
   return toGatewayEntry<BatchRequest, readonly BatchResult[]>(
     {

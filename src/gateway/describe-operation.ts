@@ -1,8 +1,8 @@
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
-import { nameOf, namespaceOf } from "./indexed-operation.ts";
+import { nameOf, namespaceOf } from "./operation-id.ts";
 
-/** What its author asks of whoever calls an operation. */
+/** The rights that the author of an operation asks of its callers. */
 export interface AccessControl {
   readonly requiredScopes?: readonly string[];
   readonly requiredScopesAny?: readonly string[];
@@ -10,7 +10,7 @@ export interface AccessControl {
   readonly resourceAction?: string;
 }
 
-/** What an operation takes and answers. */
+/** The schemas of an operation. */
 export interface OperationSchemas {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
@@ -18,7 +18,7 @@ export interface OperationSchemas {
   readonly errorSchemas?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** All that an agent is told of an operation. */
+/** The description of an operation for agents. */
 export interface OperationSpec extends OperationSchemas {
   /** Its id: what it is called by. */
   readonly tool: string;
@@ -64,7 +64,7 @@ function wordsOf({ version, title, description, tags }: ToolEntry): Partial<Oper
   };
 }
 
-/** What an agent is told of an operation. */
+/** Describes an operation to agents. */
 export function describeOperation(entry: ToolEntry): OperationSpec {
   return {
     tool: entry.id,

@@ -2,7 +2,7 @@ import { operationNotFound } from "../catalog/cannot-nest.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { Refused } from "../catalog/outcome.ts";
-import type { IndexedParts } from "./gateway-parts.ts";
+import { toScope, type IndexedDeps } from "./gateway-deps.ts";
 import { toNameQuery } from "./search-query.ts";
 
 /** How many near operations are named. */
@@ -18,7 +18,7 @@ export interface NamedOperation {
  * The operation of this id or wire name. What is hidden from the caller, what they were not granted and what does not exist are
  * one: `undefined`.
  */
-export function findOperation(parts: IndexedParts, { tool, caller }: NamedOperation): ToolEntry | undefined {
+export function findOperation(parts: IndexedDeps, { tool, caller }: NamedOperation): ToolEntry | undefined {
   const catalog = parts.catalog(caller);
   const entry = catalog.toolOf(tool) ?? catalog.tool(tool);
   return entry !== undefined && parts.isGranted(entry, caller) ? entry : undefined;
@@ -28,13 +28,14 @@ export function findOperation(parts: IndexedParts, { tool, caller }: NamedOperat
  * Returns the refusal for a name that {@link findOperation} finds nothing by, with the ids that hold all its words. It depends only on
  * operations that the caller may see, so hidden and missing operations answer alike.
  */
-export async function toNotFound(parts: IndexedParts, { tool, caller }: NamedOperation): Promise<Refused> {
+export async function toNotFound(parts: IndexedDeps, { tool, caller }: NamedOperation): Promise<Refused> {
   const query = toNameQuery(tool);
   if (query === undefined) return operationNotFound;
-  const isSeen = (entry: ToolEntry): boolean =>
-    entry.id !== tool && entry.name !== tool && parts.isGranted(entry, caller);
-  const { whole } = await parts.index.search(parts.catalog(caller), query, { isSeen, most: maxNear });
-  if (whole.length === 0) return operationNotFound;
-  const near = whole.map(({ id }) => `"${id}"`);
+  // A text may be the id of one operation and the name of another: neither was returned, so neither is near.
+  const bounds = { ...toScope(parts, caller), most: maxNear + 2 };
+  const { whole } = await parts.index.search(parts.catalog(caller), query, bounds);
+  const others = whole.filter((entry) => entry.id !== tool && entry.name !== tool).slice(0, maxNear);
+  if (others.length === 0) return operationNotFound;
+  const near = others.map(({ id }) => `"${id}"`);
   return { ...operationNotFound, message: `${operationNotFound.message}; near it: ${near.join(", ")}` };
 }

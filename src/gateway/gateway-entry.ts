@@ -4,7 +4,7 @@ import { toToolHints } from "../catalog/tool-hints.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
-import type { GatewayParts } from "./gateway-parts.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { rejectUnknown } from "./read-argument.ts";
 
 /** How long what only looks things up may take, in milliseconds. */
@@ -56,10 +56,10 @@ function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutp
   });
 }
 
-/** A tool of a gateway as the catalog has tools: it takes what whatever reads takes, validates by itself, and is not counted. */
+/** Turns a tool of a gateway into an entry. It needs the scope of reading, validates its arguments itself, and is not counted. */
 export function toGatewayEntry<TInput, TAnswer>(
   tool: GatewayTool<TInput, TAnswer>,
-  { readScope }: GatewayParts,
+  { readScope }: GatewayDeps,
 ): ToolEntry {
   const { name, title, description, hints = reads, timeoutMs = lookUpMs } = tool;
   return {

@@ -4,10 +4,8 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { GatewayParts } from "./gateway-parts.ts";
-import { isWithin } from "./indexed-operation.ts";
+import { toScope, type IndexedDeps } from "./gateway-deps.ts";
 import { readText } from "./read-argument.ts";
-import { SortedOperations } from "./sorted-operations.ts";
 import { takePage } from "./take-page.ts";
 
 const limit: NumberField = {
@@ -57,16 +55,13 @@ function decode(args: JsonObject): ListRequest {
 }
 
 /** The tool of a gateway that lists its operations, page by page. */
-export function createListTool(parts: GatewayParts): ToolEntry {
-  const operations = new SortedOperations();
+export function createListTool(parts: IndexedDeps): ToolEntry {
   const list = { name: "list", title: "List operations", description, input, output, decode } as const;
   return toGatewayEntry<ListRequest, string>(
     {
       ...list,
       run({ namespace, limit: most, after }, { caller }) {
-        const all = operations
-          .of(parts.catalog(caller))
-          .filter((entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller));
+        const all = parts.index.list(parts.catalog(caller), toScope(parts, caller, namespace));
         const rest = after === "" ? all : all.filter(({ id }) => id > after);
         const page = takePage(rest, most, describeOperation);
         const last = page.count < rest.length ? rest[page.count - 1] : undefined;

@@ -1,115 +1,79 @@
-import { diffLists } from "../catalog/diff-lists.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { diffLists } from "../catalog/diff-lists.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { toIndexedOperation, type IndexedOperation } from "./indexed-operation.ts";
-import { patchSorted } from "../catalog/patch-sorted.ts";
+import { OperationSlots, type SearchScope, type VisibleOperations } from "./operation-slots.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
-import { SortedNames } from "./sorted-names.ts";
-import { VisibleSlots, type IsSeen } from "./visible-slots.ts";
 import { WordCosts } from "./word-costs.ts";
 import { WordIndex } from "./word-index.ts";
 import { WorkSlices } from "./work-slices.ts";
 
 /** The bounds of one search. */
-export interface SearchBounds {
-  /** Decides whether the caller may see an operation: the search is as if the others did not exist. */
-  readonly isSeen: IsSeen;
-  /** The most operations that it returns where all words fit. */
+export interface SearchBounds extends SearchScope {
+  /** The most operations that are returned if all words fit. */
   readonly most: number;
 }
 
-/** Steps to add an operation to the index, or to remove it: a few hundred of them are a slice. */
-const stepsPerOperation = 400;
+/** Steps to take an operation into the index of words. */
+const stepsPerOperation = 100;
 
-const idOf = ({ entry }: IndexedOperation): string => entry.id;
-
-async function loadIndex(): Promise<WordIndex> {
+async function createWordIndex(): Promise<WordIndex> {
   const { default: SearchableMap } = await import("minisearch/SearchableMap");
   return new WordIndex(new SearchableMap());
 }
 
 /**
- * The operations of a view, indexed by their words. The first search makes the index, and later ones update it by the difference
- * between two catalogs.
+ * The operations of a view, by id and by their words. Follows a catalog by its difference to the one before. The first search indexes the
+ * words of all operations, and later ones those of the slots that are new.
  */
 export class OperationIndex {
-  #index: WordIndex | undefined;
-  /** Those of the catalog that it is up with; left out where it is up with none. */
-  #tools: Catalog["tools"] | undefined;
-  /** By id. */
-  #ordered: readonly IndexedOperation[] = [];
-  /** Their slots. */
-  #order = new Uint32Array();
-  #names = new SortedNames();
-  readonly #byTool = new Map<ToolEntry, IndexedOperation>();
-  readonly #bySlot: (IndexedOperation | undefined)[] = [];
-  readonly #free: number[] = [];
+  #tools: Catalog["tools"] = [];
+  #slots = new OperationSlots();
+  #words: Promise<WordIndex> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   /** Shared by all searches: many that wait would otherwise run without a turn of the event loop. */
   readonly #slices = new WorkSlices();
 
-  /**
-   * Finds operations for a caller. Searches run one after the other, so that none sees the index between two catalogs.
-   */
+  /** Returns the operations that a request may find, by id. */
+  list(catalog: Catalog, scope: SearchScope): readonly ToolEntry[] {
+    const { entries, order, visible } = this.#see(catalog, scope);
+    const found: ToolEntry[] = [];
+    for (const slot of order) {
+      const entry = visible[slot] === 1 ? entries[slot] : undefined;
+      if (entry !== undefined) found.push(entry);
+    }
+    return found;
+  }
+
+  /** Finds operations for a caller. Searches run one after the other, so that they share the work of indexing. */
   search(catalog: Catalog, query: SearchQuery, bounds: SearchBounds): Promise<Found> {
-    const found = this.#turn.then(async () => {
-      const index = await this.#bringUp(catalog);
-      return this.#find(index, query, bounds);
-    });
+    const found = this.#turn.then(() => this.#find(catalog, query, bounds));
     this.#turn = found.catch(() => undefined);
     return found;
   }
 
-  async #find(index: WordIndex, query: SearchQuery, { isSeen, most }: SearchBounds): Promise<Found> {
-    const visible = new VisibleSlots(this.#bySlot, isSeen);
-    const costs = new WordCosts(index, { visible, isIdOnly: query.isName }, this.#slices);
+  async #find(catalog: Catalog, query: SearchQuery, bounds: SearchBounds): Promise<Found> {
+    const operations = this.#see(catalog, bounds);
+    const words = await (this.#words ??= createWordIndex());
+    while (words.slotCount < operations.entries.length) {
+      words.add(operations.entries[words.slotCount]);
+      await this.#slices.spend(stepsPerOperation);
+    }
+    const costs = new WordCosts(words, { visible: operations.visible, isIdOnly: query.isName }, this.#slices);
     await costs.find(query);
-    await this.#slices.spend(visible.slotCount * (query.words.length + 1));
-    return rankOperations({ visible, order: this.#order, names: this.#names, costs, most }, query, this.#slices);
+    return rankOperations({ operations, costs, most: bounds.most }, query, this.#slices);
   }
 
-  async #bringUp({ tools }: Catalog): Promise<WordIndex> {
-    this.#index ??= await loadIndex();
-    if (tools !== this.#tools) await this.#follow(tools, this.#index);
-    return this.#index;
-  }
-
-  async #follow(tools: Catalog["tools"], index: WordIndex): Promise<void> {
-    // Where one catalog could not be followed to its end, the index is between two.
-    const isBetween = this.#tools === undefined;
-    if (isBetween) {
-      const all = { gone: new Set<IndexedOperation>(), come: [...this.#byTool.values()] };
-      this.#ordered = patchSorted([], all, idOf);
-      this.#names = new SortedNames();
-      this.#names.patch(all);
+  #see({ tools }: Catalog, scope: SearchScope): VisibleOperations {
+    if (tools !== this.#tools) {
+      this.#slots.patch(diffLists(this.#tools, tools));
+      this.#tools = tools;
     }
-    const { gone, come } = diffLists(this.#tools ?? [...this.#byTool.keys()], tools);
-    this.#tools = undefined;
-    const left = new Set<IndexedOperation>();
-    for (const tool of gone) {
-      const indexed = this.#byTool.get(tool);
-      if (indexed === undefined) continue;
-      index.remove(indexed.document);
-      this.#bySlot[indexed.slot] = undefined;
-      this.#free.push(indexed.slot);
-      this.#byTool.delete(tool);
-      left.add(indexed);
-      await this.#slices.spend(stepsPerOperation);
+    if (this.#slots.isSparse) {
+      this.#slots = new OperationSlots();
+      this.#words = undefined;
+      this.#slots.patch({ gone: [], come: tools });
     }
-    const added: IndexedOperation[] = [];
-    for (const tool of come) {
-      await this.#slices.spend(stepsPerOperation);
-      const indexed = toIndexedOperation(tool, this.#free.pop() ?? this.#bySlot.length);
-      index.add(indexed.document);
-      this.#bySlot[indexed.slot] = indexed;
-      this.#byTool.set(tool, indexed);
-      added.push(indexed);
-    }
-    const change = { gone: left, come: added };
-    this.#ordered = patchSorted(this.#ordered, change, idOf);
-    this.#order = Uint32Array.from(this.#ordered, ({ slot }) => slot);
-    this.#names.patch(change);
-    this.#tools = tools;
+    return this.#slots.see(scope);
   }
 }

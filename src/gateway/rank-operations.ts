@@ -1,26 +1,21 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { named } from "./indexed-operation.ts";
-import type { SortedNames } from "./sorted-names.ts";
+import type { VisibleOperations } from "./operation-slots.ts";
 import type { SearchQuery } from "./search-query.ts";
+import { named } from "./sorted-names.ts";
 import { notFound, type Costs, type WordCosts } from "./word-costs.ts";
-import type { VisibleSlots } from "./visible-slots.ts";
 import { fields } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
 /** The operations of an index, and how well each word of a query fits those that the caller sees. */
 export interface Candidates {
-  readonly visible: VisibleSlots;
-  /** The slots of all operations, by id. */
-  readonly order: Uint32Array;
-  /** The names of all operations. */
-  readonly names: SortedNames;
+  readonly operations: VisibleOperations;
   readonly costs: WordCosts;
   /** The most operations that are taken where all words fit. */
   readonly most: number;
 }
 
-/** Steps to decide whether a caller sees an operation. */
-const stepsPerCheck = 5;
+/** Slots that are read in one step. */
+const slotsPerStep = 8;
 
 /** What a search has found. */
 export interface Found {
@@ -58,21 +53,12 @@ function addStopWord(ranks: Uint8Array, costs: Costs): void {
   }
 }
 
-/** Ranks operations by their words, by slot: the costs of all words; `notFound` where one is missing. */
-function rankByWords({ visible, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
-  const ranks = new Uint8Array(visible.slotCount).fill(named.words);
+/** Ranks operations by their words, by slot: the costs of all words; `notFound` where one is missing or the operation is hidden. */
+function rankByWords({ operations: { visible }, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
+  const ranks = new Uint8Array(visible.length).fill(named.words);
   for (const word of words) addWord(ranks, costs.of(word));
   for (const word of stopWords) addStopWord(ranks, costs.of(word));
   return ranks;
-}
-
-/** Lowers the ranks of operations that a query names. */
-function rankByNames(ranks: Uint8Array, { names, visible }: Candidates, text: string): void {
-  // No name has a blank in it.
-  if (/\s/u.test(text)) return;
-  names.eachNamed(text, (slot, rank) => {
-    if (visible.has(slot)) ranks[slot] = rank;
-  });
 }
 
 /** How much operations are worth by the words that they have, by slot. A word counts for more, the fewer operations have it. */
@@ -85,7 +71,7 @@ async function scoreParts(words: readonly Costs[], seenCount: number, slices: Wo
     for (let slot = 0; slot < costs.length; slot += 1) {
       scores[slot] = (scores[slot] ?? 0) + weight * (worth[costs[slot] ?? notFound] ?? 0);
     }
-    await slices.spend(costs.length * 2);
+    await slices.spend(costs.length / slotsPerStep);
   }
   return scores;
 }
@@ -121,9 +107,10 @@ function takeRanked(order: Uint32Array, ranks: Uint8Array, count: number): reado
   return taken.flatMap(({ slots }) => slots);
 }
 
-function countRanked(ranks: Uint8Array): number {
+/** Counts the slots that do not have a value. */
+function countWithout(bySlot: Uint8Array, value: number): number {
   let count = 0;
-  for (const rank of ranks) if (rank !== notFound) count += 1;
+  for (const one of bySlot) if (one !== value) count += 1;
   return count;
 }
 
@@ -133,16 +120,19 @@ function countRanked(ranks: Uint8Array): number {
  * goes before a frequent one in a name.
  */
 export async function rankOperations(candidates: Candidates, query: SearchQuery, slices: WorkSlices): Promise<Found> {
-  const { visible, order, costs, most } = candidates;
+  const { operations, costs, most } = candidates;
+  const { entries, order, visible } = operations;
   const ranks = rankByWords(candidates, query);
-  rankByNames(ranks, candidates, query.text);
-  const wholeCount = countRanked(ranks);
-  const entriesOf = (slots: readonly number[]): ToolEntry[] => slots.flatMap((slot) => visible.at(slot) ?? []);
+  await slices.spend((ranks.length * (query.words.length + 1)) / slotsPerStep);
+  // No name has a blank in it.
+  if (!/\s/u.test(query.text)) operations.names.rank(ranks, visible, query.text);
+  const wholeCount = countWithout(ranks, notFound);
+  const entriesOf = (slots: readonly number[]): ToolEntry[] => slots.flatMap((slot) => entries[slot] ?? []);
   const whole = entriesOf(takeRanked(order, ranks, most));
   if (query.isName || wholeCount >= maxWithPartly) return { whole, partly: [], total: wholeCount };
   const words = query.words.map((word) => costs.of(word));
-  await slices.spend(visible.slotCount * stepsPerCheck);
-  const scores = await scoreParts(words, visible.count(), slices);
+  const seenCount = countWithout(visible, 0);
+  const scores = await scoreParts(words, seenCount, slices);
   const rest = order.filter((slot) => ranks[slot] === notFound);
   const partly = entriesOf(takeBest(rest, scores, maxWithPartly - wholeCount));
   return { whole, partly, total: wholeCount + partly.length };

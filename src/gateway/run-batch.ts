@@ -7,7 +7,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
-import type { IndexedParts } from "./gateway-parts.ts";
+import type { IndexedDeps } from "./gateway-deps.ts";
 
 /** How long all calls of a batch may take together, in milliseconds. */
 export const batchMs = 60_000;
@@ -120,7 +120,7 @@ interface Early {
 
 /** The calls of one batch, under way. */
 class Batch {
-  readonly #parts: IndexedParts;
+  readonly #parts: IndexedDeps;
   readonly #call: EntryCall;
   readonly #calls: BatchRequest["calls"];
   readonly #progress: BatchProgress;
@@ -140,7 +140,7 @@ class Batch {
   #done = (): void => {};
   #fail = (_cause: unknown): void => {};
 
-  constructor(parts: IndexedParts, call: EntryCall, { calls, isParallel }: BatchRequest) {
+  constructor(parts: IndexedDeps, call: EntryCall, { calls, isParallel }: BatchRequest) {
     this.#parts = parts;
     this.#call = call;
     this.#calls = calls;
@@ -296,6 +296,6 @@ class Batch {
  * First asks the user about each call that is confirmed. A handler that was given up and still runs keeps its turn until it ends, or
  * until the deadline. Results stand in the order of the calls. Never rejects.
  */
-export function runBatch(parts: IndexedParts, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
+export function runBatch(parts: IndexedDeps, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
   return new Batch(parts, call, request).run();
 }

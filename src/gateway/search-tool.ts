@@ -3,12 +3,10 @@ import { readField, toFieldSchema, type NumberField } from "../catalog/number-fi
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { IndexedParts } from "./gateway-parts.ts";
-import { isWithin } from "./indexed-operation.ts";
+import { toScope, type IndexedDeps } from "./gateway-deps.ts";
 import type { Found } from "./rank-operations.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
-import { SortedOperations } from "./sorted-operations.ts";
 import { takePage } from "./take-page.ts";
 
 const limit: NumberField = { name: "limit", minimum: 1, maximum: 500, default: 50, description: "At most so many" };
@@ -55,16 +53,14 @@ function toFound(whole: readonly ToolEntry[]): Found {
 }
 
 /** The tool of a gateway that finds operations. */
-export function createSearchTool(parts: IndexedParts): ToolEntry {
-  const operations = new SortedOperations();
-
+export function createSearchTool(parts: IndexedDeps): ToolEntry {
   async function run({ query, namespace, limit: most }: SearchRequest, { caller }: EntryCall): Promise<string> {
     const catalog = parts.catalog(caller);
-    const isSeen = (entry: ToolEntry): boolean => isWithin(entry.id, namespace) && parts.isGranted(entry, caller);
+    const scope = toScope(parts, caller, namespace);
     const { whole, partly, total } =
       query.words.length === 0
-        ? toFound(operations.of(catalog).filter(isSeen))
-        : await parts.index.search(catalog, query, { isSeen, most });
+        ? toFound(parts.index.list(catalog, scope))
+        : await parts.index.search(catalog, query, { ...scope, most });
     const { text } = takePage([...whole, ...partly], most, (entry) => describe(entry, partly.includes(entry)));
     return `{"tools":[${text}],"total":${total}}`;
   }

@@ -1,5 +1,4 @@
 import type { SearchQuery } from "./search-query.ts";
-import type { VisibleSlots } from "./visible-slots.ts";
 import { fields, type Postings, type TermMatch, type WordIndex } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
@@ -13,14 +12,15 @@ const minHalf = 3;
 const maxDivided = 24;
 
 /** Steps of a lookup: that of a misspelt word walks a part of all terms. */
-const stepsPerLookup = 2_000;
+const stepsPerLookup = 4_000;
 
-/** Steps for an operation that has a term, with the decision whether the caller sees it. */
-const stepsPerPosting = 4;
+/** Operations of a term that are read in one step. */
+const postingsPerStep = 8;
 
 /** The operations and fields that one search reads. */
-export interface SearchScope {
-  readonly visible: VisibleSlots;
+export interface WordScope {
+  /** By slot: 1 if the caller sees the operation. */
+  readonly visible: Uint8Array;
   /** Whether only words of the id count. */
   readonly isIdOnly: boolean;
 }
@@ -37,23 +37,25 @@ const nowhere: Costs = new Uint8Array();
  */
 export class WordCosts {
   readonly #index: WordIndex;
-  readonly #scope: SearchScope;
+  readonly #visible: Uint8Array;
+  readonly #isIdOnly: boolean;
   readonly #slices: WorkSlices;
   readonly #fieldCount: number;
   readonly #found = new Map<string, Costs>();
 
-  constructor(index: WordIndex, scope: SearchScope, slices: WorkSlices) {
+  constructor(index: WordIndex, { visible, isIdOnly }: WordScope, slices: WorkSlices) {
     this.#index = index;
-    this.#scope = scope;
+    this.#visible = visible;
+    this.#isIdOnly = isIdOnly;
     this.#slices = slices;
-    this.#fieldCount = scope.isIdOnly ? fields.indexOf("namespace") + 1 : fields.length;
+    this.#fieldCount = isIdOnly ? fields.indexOf("namespace") + 1 : fields.length;
   }
 
   /** Looks up all words of a query, once. Two neighbours count as one word too, and a word that is nowhere as two. */
   async find({ words, stopWords, pairs }: SearchQuery): Promise<void> {
     for (const word of words) await this.#lookUp(word, [word]);
     for (const word of stopWords) await this.#lookUp(word, [word]);
-    if (this.#scope.isIdOnly) return;
+    if (this.#isIdOnly) return;
     for (const pair of pairs) await this.#lookUp(pair.join(""), pair);
     for (const word of words) if (!this.#found.has(word)) await this.#divide(word);
   }
@@ -68,18 +70,18 @@ export class WordCosts {
     await this.#slices.spend(stepsPerLookup);
     for (const match of this.#index.matches(form)) {
       for (const word of meant) this.#take(word, match);
-      await this.#slices.spend(match.postings.size * meant.length * stepsPerPosting);
+      await this.#slices.spend((match.postings.length * meant.length) / postingsPerStep);
     }
   }
 
   #take(word: string, { postings, cost }: TermMatch): void {
     let costs = this.#found.get(word);
-    // Not by `for`: that makes a pair of each posting, and a word may be in all operations.
-    postings.forEach((place, slot) => {
-      if (!this.#isInScope(slot, place)) return;
+    for (const posting of postings) {
+      const slot = this.#slotOf(posting);
+      if (slot === undefined) continue;
       costs ??= this.#add(word);
-      costs[slot] = Math.min(costs[slot] ?? notFound, place * 2 + cost);
-    });
+      costs[slot] = Math.min(costs[slot] ?? notFound, (posting % fields.length) * 2 + cost);
+    }
   }
 
   /** Takes the first two parts of a word that one operation has both of, as they are. */
@@ -89,24 +91,33 @@ export class WordCosts {
       const [left, right] = [this.#index.get(word.slice(0, at)), this.#index.get(word.slice(at))];
       if (left === undefined || right === undefined) continue;
       this.#takeBoth(word, left, right);
-      await this.#slices.spend(left.size * stepsPerPosting);
+      await this.#slices.spend((left.length + right.length) / postingsPerStep);
     }
   }
 
+  /** Walks both lists at once, since both are in the order of slots. */
   #takeBoth(word: string, left: Postings, right: Postings): void {
-    for (const [slot, place] of left) {
-      const worse = Math.max(place, right.get(slot) ?? notFound);
-      if (!this.#isInScope(slot, worse)) continue;
+    let at = 0;
+    for (const posting of left) {
+      const slot = this.#slotOf(posting);
+      if (slot === undefined) continue;
+      while ((right[at] ?? Infinity) < slot * fields.length) at += 1;
+      const other = right[at];
+      if (other === undefined || this.#slotOf(other) !== slot) continue;
+      const worse = Math.max(posting, other) % fields.length;
       (this.#found.get(word) ?? this.#add(word))[slot] = worse * 2;
     }
   }
 
-  #isInScope(slot: number, place: number): boolean {
-    return place < this.#fieldCount && this.#scope.visible.has(slot);
+  /** Returns the slot of an operation that is in scope with the field of the posting. */
+  #slotOf(posting: number): number | undefined {
+    const place = posting % fields.length;
+    const slot = (posting - place) / fields.length;
+    return place < this.#fieldCount && this.#visible[slot] === 1 ? slot : undefined;
   }
 
   #add(word: string): Costs {
-    const costs = new Uint8Array(this.#scope.visible.slotCount).fill(notFound);
+    const costs = new Uint8Array(this.#visible.length).fill(notFound);
     this.#found.set(word, costs);
     return costs;
   }

@@ -1,16 +1,13 @@
 import type SearchableMap from "minisearch/SearchableMap";
+import type { ToolEntry } from "../catalog/entry.ts";
+import { nameOf, namespaceOf } from "./operation-id.ts";
 import { toIndexWords } from "./to-words.ts";
 
 /** The fields that words are searched in, the best first. */
 export const fields = ["name", "namespace", "tags", "description"] as const;
 
-/** An operation as the index takes it: its slot, and the text of each field. */
-export interface IndexedDocument extends Readonly<Record<(typeof fields)[number], string>> {
-  readonly slot: number;
-}
-
-/** The operations that have a term: by slot, the place in `fields` of the best field with it. */
-export type Postings = ReadonlyMap<number, number>;
+/** The operations that have a term, as numbers: the slot times the number of fields, plus the place of the best field with it. Ascending. */
+export type Postings = readonly number[];
 
 /** A term that a word stands for. */
 export interface TermMatch {
@@ -28,34 +25,34 @@ const minFuzzy = 5;
 /** The costs of a term: the word itself, one that begins with it, and one that differs by a letter. */
 const termCosts = { same: 0, prefix: 1, fuzzy: fields.length * 2 } as const;
 
-/** The terms of all operations of a catalog. Says which operations have a term, and leaves who may see them to its user. */
+/** The most runs of characters whose terms are kept: descriptions share theirs. */
+const maxRuns = 20_000;
+
+/** The terms of operations. Says which operations have a term, and leaves who may see them to its user. */
 export class WordIndex {
-  readonly #terms: SearchableMap<Map<number, number>>;
+  readonly #terms: SearchableMap<number[]>;
+  readonly #runs = new Map<string, readonly number[][]>();
+  #slotCount = 0;
 
   /** @param terms - an empty map, which the index then owns. */
-  constructor(terms: SearchableMap<Map<number, number>>) {
+  constructor(terms: SearchableMap<number[]>) {
     this.#terms = terms;
   }
 
-  /** Adds an operation under a slot that is free. */
-  add(document: IndexedDocument): void {
-    for (const [place, field] of fields.entries()) {
-      for (const term of toIndexWords(document[field])) {
-        const postings = this.#terms.fetch(term, () => new Map<number, number>());
-        // The best field comes first.
-        if (!postings.has(document.slot)) postings.set(document.slot, place);
-      }
-    }
+  /** The number of slots that were added. */
+  get slotCount(): number {
+    return this.#slotCount;
   }
 
-  /** Removes an operation, given the same document that was added. */
-  remove(document: IndexedDocument): void {
-    for (const field of fields) {
-      for (const term of toIndexWords(document[field])) {
-        const postings = this.#terms.get(term);
-        if (postings?.delete(document.slot) === true && postings.size === 0) this.#terms.delete(term);
+  /** Adds the next slot; `undefined` if it is empty. */
+  add(entry: ToolEntry | undefined): void {
+    if (entry !== undefined) {
+      const { id, title = "", description = "", tags = [] } = entry;
+      for (const [place, text] of [nameOf(id), namespaceOf(id), tags.join(" "), `${title} ${description}`].entries()) {
+        this.#addText(text, this.#slotCount * fields.length + place);
       }
     }
+    this.#slotCount += 1;
   }
 
   /** Returns the operations that have exactly this term. */
@@ -77,5 +74,22 @@ export class WordIndex {
         if (postings !== same) yield { postings, cost: termCosts.fuzzy };
       }
     }
+  }
+
+  #addText(text: string, posting: number): void {
+    const first = posting - (posting % fields.length);
+    for (const run of text.split(/\s+/u)) {
+      for (const postings of this.#runs.get(run) ?? this.#readRun(run)) {
+        // The best field comes first: the others of the operation add nothing.
+        if ((postings.at(-1) ?? -1) < first) postings.push(posting);
+      }
+    }
+  }
+
+  #readRun(run: string): readonly number[][] {
+    const lists = toIndexWords(run).map((term) => this.#terms.fetch(term, () => []));
+    if (this.#runs.size === maxRuns) this.#runs.clear();
+    this.#runs.set(run, lists);
+    return lists;
   }
 }

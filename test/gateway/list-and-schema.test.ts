@@ -184,8 +184,8 @@ describe("list", () => {
   });
 
   it("tells and counts only what its caller was granted when they lack some", async () => {
-    const catalog = catalogOf([operation("a.one"), operation("b.two")]);
-    const bench = new GatewayBench({ catalog: () => catalog, isGranted: ({ id }) => id === "b.two" });
+    const catalog = catalogOf([operation("a.one"), operation("b.two", { scopes: ["two"] })]);
+    const bench = new GatewayBench({ catalog: () => catalog, isGranted: ({ scopes }) => scopes.includes("two") });
     expect(await bench.ask("list")).toMatchObject({ operations: [{ tool: "b.two" }], total: 1 });
     expect(await bench.ask("list", { namespace: "a" })).toEqual({ operations: [], total: 0 });
   });

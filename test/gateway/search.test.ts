@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/surface/caller.ts";
-import type { ToolEntry } from "../../src/catalog/entry.ts";
+import type { EntryGuard, ToolEntry } from "../../src/catalog/entry.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
@@ -125,6 +125,11 @@ async function findWhole(bench: GatewayBench, q: string): Promise<readonly strin
   expect(found.slice(0, whole.length)).toEqual(whole);
   expect(found.length).toBeLessThanOrEqual(Math.max(10, whole.length));
   return whole.map(({ tool }) => tool);
+}
+
+/** Whether everybody was granted an operation. */
+function isOpen({ scopes }: EntryGuard): boolean {
+  return !scopes.includes("secret");
 }
 
 /** The texts that the tools of a gateway answer with, where somebody asks them by this text. */
@@ -306,9 +311,10 @@ describe("search", () => {
     );
     await fc.assert(
       fc.asyncProperty(entries, fc.array(fc.boolean(), { maxLength: 12 }), questions, async (drawn, hides, texts) => {
-        const hidden = new Set(drawn.filter((_entry, index) => hides[index] === true));
-        const [shown, all] = [drawn.filter((one) => !hidden.has(one)), catalogOf(drawn)];
-        const whole = new GatewayBench({ catalog: () => all, isGranted: (one) => !hidden.has(one) });
+        const guarded = drawn.map((one, index) => (hides[index] === true ? { ...one, scopes: ["secret"] } : one));
+        const hidden = guarded.filter((one) => !isOpen(one));
+        const [shown, all] = [guarded.filter(isOpen), catalogOf(guarded)];
+        const whole = new GatewayBench({ catalog: () => all, isGranted: isOpen });
         const visible = GatewayBench.over(shown);
         const names = [...texts, ...[...hidden].map(({ id: of }) => of)];
         for (const text of names) expect(await answersOf(whole, text)).toEqual(await answersOf(visible, text));
@@ -323,10 +329,12 @@ describe("search", () => {
   });
 
   it("cuts a word in two by the operations that its caller may see", async () => {
-    const isGranted = ({ id: of }: ToolEntry): boolean => of !== "secret";
     const seen = operation("note", { description: "Whether you may delete, and which user it is" });
-    const catalog = catalogOf([seen, operation("secret", { description: "deleteUser, or user which" })]);
-    const bench = new GatewayBench({ catalog: () => catalog, isGranted });
+    const catalog = catalogOf([
+      seen,
+      operation("secret", { description: "deleteUser, or user which", scopes: ["secret"] }),
+    ]);
+    const bench = new GatewayBench({ catalog: () => catalog, isGranted: isOpen });
     for (const q of ["deleteuser", "userwhich"]) expect([q, await bench.find({ q })]).toEqual([q, ["note"]]);
   });
 
@@ -347,10 +355,13 @@ describe("search", () => {
 
   it("counts only what its caller was granted when there is more", async () => {
     const caller: Caller = { id: "ada", isAnonymous: false, scopes: ["hub:read"] };
-    const catalog = catalogOf(Array.from({ length: 30 }, (_none, index) => operation(`n${index}.run`)));
+    const entriesOfAda = Array.from({ length: 30 }, (_none, index) =>
+      operation(`n${index}.run`, { scopes: [`n${index}`.startsWith("n1") ? "one" : "other"] }),
+    );
+    const catalog = catalogOf(entriesOfAda);
     const bench = new GatewayBench({
       catalog: () => catalog,
-      isGranted: ({ id: of }, { id: who }) => who === "ada" && of.startsWith("n1"),
+      isGranted: ({ scopes }, { id: who }) => who === "ada" && scopes.includes("one"),
     });
     const answer = await bench.ask("search", { q: "run", limit: 2 }, callOf({ caller }));
     expect(answer).toEqual({
@@ -367,6 +378,20 @@ describe("search", () => {
     const bench = GatewayBench.over(Array.from({ length: 80 }, (_none, index) => operation(`n${index}.run`)));
     expect(await bench.find({ q: "run" })).toHaveLength(50);
     expect(await bench.ask("search", { q: "run" })).toMatchObject({ total: 80 });
+  });
+
+  it("finds what is there after many operations have come and gone one by one", async () => {
+    const stays = [operation("kept.run", { description: "Stay" }), operation("kept.stop")];
+    let catalog = catalogOf(stays);
+    const bench = new GatewayBench({ catalog: () => catalog, isGranted: () => true });
+    for (let index = 0; index < 300; index += 1) {
+      catalog = catalogOf([...stays, operation(`fresh.run${index}`)]);
+      expect(await findWhole(bench, `run${index}`)).toEqual([`fresh.run${index}`]);
+      expect(await findWhole(bench, "kept run")).toEqual(["kept.run"]);
+    }
+    catalog = catalogOf(stays);
+    expect(await bench.find({ q: "fresh run" })).toEqual(["kept.run"]);
+    expect(await bench.find({})).toEqual(["kept.run", "kept.stop"]);
   });
 
   it("finds what has just been registered, and not what has just gone, when several search at once", async () => {

@@ -8,7 +8,7 @@ import type { ToolOutcome } from "../../src/catalog/outcome.ts";
 import { toToolHints } from "../../src/catalog/tool-hints.ts";
 import { undeclaredOutput } from "../../src/catalog/tool-output.ts";
 import { createGatewayTools } from "../../src/gateway/create-gateway-tools.ts";
-import type { GatewayParts } from "../../src/gateway/gateway-parts.ts";
+import type { GatewayDeps } from "../../src/gateway/gateway-deps.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 
 /** An operation that nobody runs. */
@@ -76,7 +76,7 @@ export function callOf({ caller = anonymous, nest = cannotNest, signal }: CallGi
 export class GatewayBench {
   readonly tools: readonly ToolEntry[];
 
-  constructor(parts: Omit<GatewayParts, "readScope">) {
+  constructor(parts: Omit<GatewayDeps, "readScope">) {
     this.tools = createGatewayTools({ ...parts, readScope: "hub:read" });
   }
 

@@ -1,15 +1,16 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { ToolEntry } from "../catalog/entry.ts";
+import type { EntryGuard } from "../catalog/entry.ts";
 import type { OperationIndex } from "./operation-index.ts";
+import type { SearchScope } from "./operation-slots.ts";
 
 /** What the tools of one gateway share. */
-export interface IndexedParts extends GatewayParts {
+export interface IndexedDeps extends GatewayDeps {
   readonly index: OperationIndex;
 }
 
 /** What the tools of a gateway are made over. */
-export interface GatewayParts {
+export interface GatewayDeps {
   /**
    * Returns what a caller can call by the rules as they are now. Called for each operation of each call; the same object until
    * something changes.
@@ -17,11 +18,19 @@ export interface GatewayParts {
   readonly catalog: (caller: Caller) => Catalog;
   /** The scope that a known caller needs to call the gateway's own tools. */
   readonly readScope: string;
-  /** Whether a caller was granted what an operation takes: what they lack is not there. */
-  readonly isGranted: (entry: ToolEntry, caller: Caller) => boolean;
+  /**
+   * Whether a caller was granted what a guard asks for: an operation of another guard does not exist for them. Called once a
+   * request for all operations with the same guard.
+   */
+  readonly isGranted: (guard: EntryGuard, caller: Caller) => boolean;
   /**
    * Whether the view never shows anything that changes something: then `call` says that it only reads. Where that holds only of
    * what a caller finds now, it is said in what is listed to them. Default `false`.
    */
   readonly isReadOnly?: boolean;
+}
+
+/** Returns the operations that a caller may find, in a namespace and those below it. */
+export function toScope({ isGranted }: GatewayDeps, caller: Caller, namespace = ""): SearchScope {
+  return { isGranted: (guard) => isGranted(guard, caller), namespace };
 }

@@ -385,8 +385,8 @@ describe("search", () => {
     let catalog = catalogOf(stays);
     const bench = new GatewayBench({ catalog: () => catalog, isGranted: () => true });
     for (let index = 0; index < 300; index += 1) {
-      catalog = catalogOf([...stays, operation(`fresh.run${index}`)]);
-      expect(await findWhole(bench, `run${index}`)).toEqual([`fresh.run${index}`]);
+      catalog = catalogOf([...stays, operation(`fresh.run${index}`, { description: `Word${index}x` })]);
+      expect(await findWhole(bench, `word${index}x`)).toEqual([`fresh.run${index}`]);
       expect(await findWhole(bench, "kept run")).toEqual(["kept.run"]);
     }
     catalog = catalogOf(stays);

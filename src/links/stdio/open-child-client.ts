@@ -35,8 +35,7 @@ export async function openChildClient<TSpec extends Spec>(
 ): Promise<Connection<TSpec>> {
   const spawned = await startProcess(setting);
   try {
-    const options = { handshakeMs: startMs, ...setting, isLocal: true };
-    const connection = await openWireClient(surface, toTransport(spawned), options);
+    const connection = await openWireClient(surface, toTransport(spawned), { handshakeMs: startMs, ...setting });
     const close = async (): Promise<void> => {
       await connection.close();
       await spawned.stop();

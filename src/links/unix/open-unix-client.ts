@@ -43,5 +43,5 @@ export async function openUnixClient<TSpec extends Spec>(
 ): Promise<Connection<TSpec>> {
   const socket = await dial(setting);
   const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
-  return openWireClient(surface, transport, { ...setting, isLocal: true });
+  return openWireClient(surface, transport, setting);
 }

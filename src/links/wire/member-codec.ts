@@ -133,20 +133,15 @@ function itemsOf(key: PartCodec, value: PartCodec): PartCodec {
   };
 }
 
-type ToPart = (schema: CompiledSchema | undefined) => PartCodec;
-
-const toChecked: ToPart = (schema) => toPartCodec(schema);
-const toDecoded: ToPart = (schema) => toPartCodec(schema, true);
-
-const answers: Readonly<Record<Form, (schemas: MemberSchemas, to: ToPart) => PartCodec>> = {
-  state: ({ value }, to) => orStale(to(value)),
-  item: ({ value }, to) => orStale(orAbsent(to(value))),
-  keys: ({ key }, to) => orStale(listOf(to(key))),
-  list: ({ key, value }, to) => orStale(itemsOf(to(key), to(value))),
-  value: ({ value }, to) => to(value),
-  values: ({ value }, to) => listOf(to(value)),
-  wait: ({ value }, to) => waitOf(to(value)),
-  page: ({ value }, to) => pageOf(to(value)),
+const answers: Readonly<Record<Form, (schemas: MemberSchemas) => PartCodec>> = {
+  state: ({ value }) => orStale(toPartCodec(value)),
+  item: ({ value }) => orStale(orAbsent(toPartCodec(value))),
+  keys: ({ key }) => orStale(listOf(toPartCodec(key))),
+  list: ({ key, value }) => orStale(itemsOf(toPartCodec(key), toPartCodec(value))),
+  value: ({ value }) => toPartCodec(value),
+  values: ({ value }) => listOf(toPartCodec(value)),
+  wait: ({ value }) => waitOf(toPartCodec(value)),
+  page: ({ value }) => pageOf(toPartCodec(value)),
 };
 
 /** Whether the argument of a verb is a page, which no schema of the member describes. */
@@ -168,8 +163,7 @@ function decodeArgument({ codec, wrapped }: CompiledSchema, json: JsonValue | un
 export class MemberCodec {
   readonly schemas: MemberSchemas;
   readonly #kind: Kind;
-  readonly #checked = new Map<Verb, PartCodec>();
-  readonly #decoded = new Map<Verb, PartCodec>();
+  readonly #answers = new Map<Verb, PartCodec>();
 
   /** @throws SurfaceError `SCHEMA_UNSUPPORTED` when one of its schemas has no JSON form. */
   constructor(member: Member, key: string) {
@@ -177,19 +171,14 @@ export class MemberCodec {
     this.#kind = member.kind;
   }
 
-  /**
-   * Returns the codec of a verb's answers; `undefined` for a verb that the member does not have.
-   *
-   * @param isValidated - see {@link toPartCodec}.
-   */
-  answer(verb: Verb, isValidated = false): PartCodec | undefined {
-    const known = isValidated ? this.#decoded : this.#checked;
-    const codec = known.get(verb);
+  /** The codec of a verb's answers; `undefined` for a verb that the member does not have. */
+  answer(verb: Verb): PartCodec | undefined {
+    const codec = this.#answers.get(verb);
     if (codec !== undefined) return codec;
     const form = forms[this.#kind][verb];
     if (form === undefined) return undefined;
-    const made = answers[form](this.schemas, isValidated ? toDecoded : toChecked);
-    known.set(verb, made);
+    const made = answers[form](this.schemas);
+    this.#answers.set(verb, made);
     return made;
   }
 

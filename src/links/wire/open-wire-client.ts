@@ -27,8 +27,6 @@ export interface WireClientOptions {
   readonly handshakeMs?: number;
   /** Default: this machine's. */
   readonly clock?: Clock;
-  /** Whether the far side is a process of this machine: its values are decoded only, where both contracts are the same. @default false */
-  readonly isLocal?: boolean;
 }
 
 const minHeartbeatMs = 100;
@@ -175,7 +173,7 @@ export async function openWireClient<TSpec extends Spec>(
   transport: WireTransport,
   options: WireClientOptions = {},
 ): Promise<Connection<TSpec>> {
-  const { clock = systemClock, signal, isLocal = false } = options;
+  const { clock = systemClock, signal } = options;
   const what = `surface "${surface.name}"`;
   const session = new ClientSession({ transport, clock, what });
   const handshake = new Handshake(surface, session, signal);
@@ -189,7 +187,7 @@ export async function openWireClient<TSpec extends Spec>(
     const message = `Connecting to ${what}: the far side went before it had answered`;
     throw new SurfaceError("UNAVAILABLE", message, { cause });
   }
-  const channel = new WireClient({ surface, session, contract: handshake.contract, isLocal });
+  const channel = new WireClient({ surface, session, contract: handshake.contract });
   const { state, leaving, closed } = session.ending;
   return Object.freeze({
     client: createClient(surface, channel),

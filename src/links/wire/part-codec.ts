@@ -41,7 +41,7 @@ export interface PartCodec {
   /** Writes a validated value. Errors: `UNSERIALISABLE`. */
   encode(value: unknown): Part;
   /**
-   * Reads a value of a peer; runs no schema.
+   * Reads a value of a peer, which is not to be trusted; runs no schema.
    *
    * @throws SurfaceError `INVALID_OUTPUT` with the issues, for what does not fit.
    */
@@ -65,7 +65,7 @@ export const anyPart: PartCodec = {
   receive: valueOf,
 };
 
-function createPartCodec(schema: CompiledSchema, isValidated: boolean): PartCodec {
+function createPartCodec(schema: CompiledSchema): PartCodec {
   const { codec, wrapped } = schema;
   const receive = toReceiver(schema);
   return {
@@ -75,10 +75,7 @@ function createPartCodec(schema: CompiledSchema, isValidated: boolean): PartCode
       return wrapped && isJsonObject(json) ? json : { value: json };
     },
     receive(part) {
-      const json = valueOf(part);
-      // Null may stand for undefined.
-      if (isValidated && json !== undefined && json !== null) return codec.decode(wrapped ? { value: json } : json);
-      const received = receive(json);
+      const received = receive(valueOf(part));
       if (received.ok) return received.value;
       const { issues } = received;
       throw new SurfaceError("INVALID_OUTPUT", "Reading an answer: it does not fit its schema", { issues });
@@ -86,19 +83,14 @@ function createPartCodec(schema: CompiledSchema, isValidated: boolean): PartCode
   };
 }
 
-const [checking, decoding] = [new WeakMap<CompiledSchema, PartCodec>(), new WeakMap<CompiledSchema, PartCodec>()];
+const known = new WeakMap<CompiledSchema, PartCodec>();
 
-/**
- * The codec of a schema's output side; without one, of any JSON. Made once a schema.
- *
- * @param isValidated - whether values of the peer were validated by the same schema, on this machine. They are decoded only.
- */
-export function toPartCodec(schema: CompiledSchema | undefined, isValidated = false): PartCodec {
+/** The codec of a schema's output side; without one, of any JSON. Made once a schema. */
+export function toPartCodec(schema: CompiledSchema | undefined): PartCodec {
   if (schema === undefined) return anyPart;
-  const known = isValidated ? decoding : checking;
   let codec = known.get(schema);
   if (codec === undefined) {
-    codec = createPartCodec(schema, isValidated);
+    codec = createPartCodec(schema);
     known.set(schema, codec);
   }
   return codec;

@@ -44,7 +44,6 @@ export class PeerContract {
   readonly #surface: Surface<Spec>;
   readonly #contracts: ReadonlyMap<string, Contract>;
   readonly #problems = new Map<string, Problem>();
-  readonly #same = new Set<string>();
 
   constructor(surface: Surface<Spec>) {
     this.#surface = surface;
@@ -64,8 +63,7 @@ export class PeerContract {
       if (!isJsonObject(digest)) this.#problems.set(key, mismatch("the live surface has no such member"));
       else if (digest["kind"] !== contract.kind) this.#problems.set(key, otherKind(contract, digest["kind"]));
       else if (digest["hash"] === null) this.#problems.set(key, unsupported);
-      else if (digest["hash"] === contract.hash) this.#same.add(key);
-      else unclear.push(key);
+      else if (digest["hash"] !== contract.hash) unclear.push(key);
     }
     return unclear;
   }
@@ -79,11 +77,6 @@ export class PeerContract {
       const problem = live === undefined ? mismatch("the far side does not say what it is") : toProblem(contract, live);
       if (problem !== undefined) this.#problems.set(key, problem);
     }
-  }
-
-  /** Tells whether both sides have the same schemas of a member. */
-  isSame(key: string): boolean {
-    return this.#same.has(key);
   }
 
   /** @throws SurfaceError `CONTRACT_MISMATCH`, `SCHEMA_UNSUPPORTED` or `UNKNOWN_MEMBER` where a member cannot be used. */

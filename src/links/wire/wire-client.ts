@@ -24,8 +24,6 @@ interface Prepared {
   readonly what: string;
   readonly codec: MemberCodec;
   readonly answer: PartCodec;
-  /** Whether the owner's validation is relied on. */
-  readonly isValidated: boolean;
   readonly params: JsonObject;
 }
 
@@ -134,8 +132,6 @@ export interface WireClientDeps {
   readonly surface: Surface<Spec>;
   readonly session: ClientSession;
   readonly contract: PeerContract;
-  /** See {@link WireClientOptions.isLocal}. */
-  readonly isLocal: boolean;
 }
 
 /** The members of a surface, over a session. */
@@ -242,24 +238,17 @@ export class WireClient implements SurfaceChannel {
     const member = memberOf(this.#surface, key);
     if (member === undefined) throw new SurfaceError("UNKNOWN_MEMBER", `Using ${what}: there is no such member`);
     const codec = toMemberCodec(member, key);
-    const isValidated = this.#setting.isLocal && this.#contract.isSame(key);
-    const answer = codec.answer(verb, isValidated);
+    const answer = codec.answer(verb);
     if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Using ${what}: a ${member.kind} has no "${verb}"`);
     const json = codec.encodeArgument(verb, argument);
-    return {
-      what,
-      codec,
-      answer,
-      isValidated,
-      params: { verb, member: key, ...(json === undefined ? {} : { argument: json }) },
-    };
+    return { what, codec, answer, params: { verb, member: key, ...(json === undefined ? {} : { argument: json }) } };
   }
 
   /** Listens to the progress of a call, where somebody does. Returns the token that it is sent to. */
-  #listen(use: Operation<RequestVerb>, { codec, what, isValidated }: Prepared): number | undefined {
+  #listen(use: Operation<RequestVerb>, { codec, what }: Prepared): number | undefined {
     const { onProgress } = use.options;
     if (onProgress === undefined || use.verb !== "call") return undefined;
-    const progress = toPartCodec(codec.schemas.progress, isValidated);
+    const progress = toPartCodec(codec.schemas.progress);
     return this.#session.listen({
       take(part) {
         try {

@@ -3,18 +3,12 @@ import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
 import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
 import { unixSocket } from "../../../src/links/unix-socket.ts";
 import { ownAccess } from "../../../src/links/unix/file-access.ts";
 import { assertSafeAncestors } from "../../../src/links/unix/safe-ancestors.ts";
 import { openUnixClient } from "../../../src/links/unix/open-unix-client.ts";
-import { inProcess } from "../../../src/links/in-process.ts";
-import { cell } from "../../../src/surface/cell.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
-import { cellSource } from "../../../src/surface/source.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
 import { accessOf, afterThis, strangersGroup, leaveStale, listenRaw, namespaceAccess, newFolder } from "./support.ts";
@@ -53,24 +47,6 @@ describe("unixSocket()", () => {
     await listenUnixSocket(live, path);
     const { client } = await link.connect(echo);
     expect(await client.say.call("hello")).toBe("hello");
-  });
-
-  it("validates a value once, where it comes from", async () => {
-    const runs: unknown[] = [];
-    const level = z.date().refine((value) => runs.push(value) > 0);
-    const tank = defineSurface("tank", { level: cell({ schema: level }), fill: procedure({ output: level }) });
-    const filled = new Date(0);
-    const live = implementSurface(tank, { level: cellSource(filled), fill: () => filled });
-    afterThis(() => live.close());
-    const { path } = await listenUnixSocket(live, await newPath());
-    for (const link of [unixSocket(path), inProcess(live)]) {
-      runs.length = 0;
-      const connection = await link.connect(tank);
-      const { client } = connection;
-      expect([await client.fill.call(), await client.level.get()]).toEqual([filled, filled]);
-      expect(runs).toEqual([filled, filled]);
-      await connection.close();
-    }
   });
 
   it("connect() rejects with UNAVAILABLE when nobody answers on the socket", async () => {

@@ -10,8 +10,6 @@ import { webSocket } from "../../../src/links/web-socket.ts";
 import { echo, type LiveEcho, startEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
 import { afterThis } from "../unix/support.ts";
-import type { Loose } from "../support/memory-transport.ts";
-import { agree } from "../wire/support.ts";
 
 async function serveEcho(options: Partial<ListenWebSocketOptions> = {}): Promise<WebListening & { echo: LiveEcho }> {
   const started = startEcho();
@@ -57,24 +55,6 @@ describe("listenWebSocket() and webSocket()", () => {
     expect(await call).toBe("released");
     await connection.close();
     expect(await connection.closed).toEqual({ kind: "closed" });
-  });
-
-  it("check each value that a server sends, also under one contract", async () => {
-    const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-    afterThis(() => server.close());
-    server.on("connection", (socket) =>
-      socket.on("message", (data: Buffer) => {
-        const message: Loose = JSON.parse(data.toString());
-        const result = message.method === "surface/hello" ? agree(message) : { value: "no number" };
-        if (message.id !== undefined) socket.send(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
-      }),
-    );
-    await once(server, "listening");
-    // It listens on a port.
-    const { port } = server.address() as AddressInfo;
-    const connection = await webSocket(`ws://127.0.0.1:${port}/`).connect(echo);
-    await expect(connection.client.count.get()).rejects.toMatchObject({ code: "INVALID_OUTPUT" });
-    await connection.close();
   });
 
   it("refuse one answer, and carry the next, when the first is too large", async () => {

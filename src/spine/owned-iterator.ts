@@ -192,7 +192,12 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     }
   }
 
+  /** Never throws: what an author has thrown may throw when it is read. */
   #mask(cause: unknown): unknown {
-    return this.#setting.mask === undefined ? cause : this.#setting.mask(cause);
+    try {
+      return this.#setting.mask === undefined ? cause : this.#setting.mask(cause);
+    } catch (fault) {
+      return fault;
+    }
   }
 }

@@ -142,4 +142,13 @@ describe("nothing of what was thrown reaches a caller", () => {
       { numRuns: 150 },
     );
   });
+
+  it("no answer holds the secret, and no rejection is left, when an error throws as soon as its code is read", async () => {
+    // The test runner fails on a rejection that is left.
+    const answers = await everyAnswer(() =>
+      Object.defineProperty(new SurfaceError("TIMEOUT", "x"), "code", { get: () => raise(secret) }),
+    );
+    expect(answers.split("\n")).toHaveLength(12);
+    expect(answers).not.toContain(secret);
+  });
 });

@@ -111,9 +111,9 @@ function closingLines(output) {
   return at === -1 ? [] : lines.slice(at).filter((text) => text.trim() !== "");
 }
 
-/** Tests that passed only when they ran once more. */
+/** What `report-retries.mjs` has printed. */
 function retried(output) {
-  return output.split("\n").filter((text) => /\(retry x\d+\)\s*$/.test(stripVTControlCharacters(text)));
+  return output.split("\n").filter((text) => text.startsWith("passed when it ran once more"));
 }
 
 function show(result) {

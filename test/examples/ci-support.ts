@@ -21,11 +21,8 @@ export interface ScriptNode {
   readonly timeoutSeconds?: number;
 }
 
-/**
- * Options of tests with several processes that start, and are killed, on a machine that may be busy. The timeout is an upper
- * bound on a hang. A test that fails runs once more: the checks print its name even if it passes then.
- */
-export const ofProcesses = { timeout: 90_000, retry: 1 };
+/** Options of tests with several processes that start, and are killed: an upper bound on a hang. */
+export const ofProcesses = { timeout: 90_000 };
 
 /** Removes a folder. A process that was told to end a moment ago may still write to it: that is tried again. */
 export function removeFolder(path: string): Promise<void> {

@@ -24,7 +24,10 @@ const warmUp: Step = async (server, era) => {
 };
 
 const oneAtATime: Step = async (server, era) => {
-  const { latenciesMs } = await pump(server, { total: 1_000, inFlight: 1, request: toRequest(questions.echo, era) });
+  const request = toRequest(questions.echo, era);
+  // The load changes, so the compiler compiles again: on two cores that delays one call in a hundred by a millisecond.
+  await pump(server, { total: 2_000, inFlight: 1, request });
+  const { latenciesMs } = await pump(server, { total: 4_000, inFlight: 1, request });
   return { "call p50, µs": quantile(latenciesMs, 0.5) * 1_000, "call p99, µs": quantile(latenciesMs, 0.99) * 1_000 };
 };
 

@@ -54,6 +54,16 @@ describe("FrameWriter", () => {
     expect(writes).toEqual([`small\n${"x".repeat(64 * 1024)}\n`]);
   });
 
+  it("writes at once when 16 frames are waiting, and the rest of the turn together", async () => {
+    const { writer, writes } = record();
+    for (let id = 1; id <= 35; id += 1) writer.write(String(id));
+    const lines = (from: number, to: number): string =>
+      Array.from({ length: to - from + 1 }, (_, index) => `${from + index}\n`).join("");
+    expect(writes).toEqual([lines(1, 16), lines(17, 32)]);
+    await turn();
+    expect(writes).toEqual([lines(1, 16), lines(17, 32), lines(33, 35)]);
+  });
+
   it("writes now and only once when flush() is called", async () => {
     const { writer, writes } = record();
     writer.write("one");

@@ -154,15 +154,15 @@ const FRAMES_A_WRITE = 16;
 const CLOSE_MS = 500;
 
 /**
- * Writes frames to a stream, one a line. Small frames of one turn of the event loop share a write: a write for each is a quarter of
- * what a small call costs. Listens to the stream for good, also after `close()`: a late EPIPE must not become an uncaught exception.
+ * Writes frames to a stream, one a line. Small frames of one callback of the event loop and its microtasks share a write: a write for
+ * each is a quarter of what a small call costs. Listens to the stream for good, also after `close()`: a late EPIPE must not become an uncaught exception.
  */
 export class FrameWriter {
   readonly #output: Writable;
   readonly #events: FrameWriterEvents;
   #pending = "";
   #pendingFrames = 0;
-  #scheduled: NodeJS.Immediate | undefined;
+  #isScheduled = false;
   #inFlight = 0;
   #full = false;
   #broken = false;
@@ -183,13 +183,11 @@ export class FrameWriter {
     this.#pending += json + "\n";
     this.#pendingFrames += 1;
     if (this.#pendingFrames >= FRAMES_A_WRITE || this.#pending.length >= FLUSH_AT) this.flush();
-    else this.#scheduled ??= setImmediate(this.#flushLater);
+    else this.#schedule();
   }
 
   /** Hands the queued frames to the output. */
   flush(): void {
-    clearImmediate(this.#scheduled);
-    this.#scheduled = undefined;
     if (this.#broken || this.#pending === "") return;
     const text = this.#pending;
     this.#pending = "";
@@ -229,7 +227,17 @@ export class FrameWriter {
     this.#events.onFull();
   }
 
-  readonly #flushLater = (): void => this.flush();
+  /** A tick comes after all microtasks, so handlers that only await promises share a write, and before the next phase of the loop. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(this.#flushLater);
+  }
+
+  readonly #flushLater = (): void => {
+    this.#isScheduled = false;
+    this.flush();
+  };
 
   readonly #onWritten = (error: Error | null | undefined): void => {
     this.#inFlight -= 1;
@@ -249,7 +257,6 @@ export class FrameWriter {
     if (this.#broken) return;
     this.#broken = true;
     this.#pending = "";
-    clearImmediate(this.#scheduled);
     this.#settle?.();
     this.#events.onBroken(cause);
   };

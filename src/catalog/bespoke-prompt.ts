@@ -26,7 +26,7 @@ import { toGuard } from "./entry-scopes.ts";
 import type { PromptArgument, PromptEntry } from "./entry.ts";
 import { runHandler } from "./handler-fault.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
-import { toSchemaCompleter } from "./schema-completer.ts";
+import { toSchemaCompleter } from "./proposals.ts";
 import { runInContext, type ToolContext } from "./tool-context.ts";
 import { toWireName } from "./wire-name.ts";
 

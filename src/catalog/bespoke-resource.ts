@@ -34,7 +34,7 @@ import type { ResourceEntries } from "./mapping.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { OwnContext } from "./own-context.ts";
 import { toResourceContent } from "./resource-body.ts";
-import { toSchemaCompleter } from "./schema-completer.ts";
+import { toSchemaCompleter } from "./proposals.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 import { createToolContext, runInContext, type ToolContext } from "./tool-context.ts";
 

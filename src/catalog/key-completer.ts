@@ -1,27 +1,110 @@
+import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonValue } from "../schema/json.ts";
+import { untilAborted } from "../spine/until-aborted.ts";
+import { anonymous } from "../surface/caller.ts";
 import { nextTurn } from "../surface/owner/next-turn.ts";
-import type { Completer, ResourceEntry, TemplateEntry, TemplateVariable } from "./entry.ts";
-import { KeyList } from "./key-list.ts";
+import type { Completer, ResourceContent, ResourceEntry, TemplateEntry, TemplateVariable } from "./entry.ts";
+import { inTime } from "./in-time.ts";
 import { isProposal, maxCountedProposals } from "./proposals.ts";
+import { textOf } from "./resource-content.ts";
 import { toSegment } from "./to-listed-items.ts";
 
-/** After how many keys in one go whatever else there is to do has its turn: about a tenth of a millisecond. */
+/** Milliseconds until a read of the keys is given up: less than a completer may take, so that an absent backend is no fault. */
+const patienceMs = 4000;
+
+/** Keys that are looked at before other work gets a turn: about a tenth of a millisecond. */
 const keysInOneGo = 2048;
 
-function valueOf(key: JsonValue | undefined, name: string): JsonValue | undefined {
-  if (!isJsonObject(key)) return key;
-  return Object.hasOwn(key, name) ? key[name] : undefined;
+type Keys = readonly JsonValue[];
+
+const noKeys: Keys = Object.freeze([]);
+
+/** A read under way, shared by all completions that wait for it. */
+interface Reading {
+  readonly keys: Promise<Keys>;
+  readonly stop: AbortController;
+  waiting: number;
 }
 
-/** What of a key stands in one variable, as text; `undefined` where it is not what was begun, or no URI can spell it. */
-function toProposal(value: JsonValue | undefined, variable: TemplateVariable, start: string): string | undefined {
-  if (value === undefined || value === null || typeof value === "object") return undefined;
-  const text = String(value);
-  // Last, since it costs ten times what comparing does.
-  return isProposal(text, start) && toSegment(value, variable) !== undefined ? text : undefined;
+/** The keys of a collection as JSON. Completions at the same time share one read. */
+export class KeyList {
+  readonly #list: ResourceEntry;
+  readonly #doing: string;
+  #reading: Reading | undefined;
+  /** The last keys: they rarely change, and parsing takes the longest. */
+  #known: { readonly text: string; readonly keys: Keys } | undefined;
+
+  constructor(list: ResourceEntry) {
+    this.#list = list;
+    this.#doing = `Proposing keys of ${list.origin}`;
+  }
+
+  /**
+   * Returns the current keys; none if the backend takes too long. The read is aborted when no caller waits for it any more.
+   *
+   * @throws SurfaceError `ABORTED`, or the signal's own reason; and the error of the read.
+   */
+  async keys(signal: AbortSignal): Promise<Keys> {
+    const reading = (this.#reading ??= this.#begin());
+    reading.waiting += 1;
+    try {
+      return await untilAborted({ start: () => reading.keys, signal, doing: this.#doing });
+    } finally {
+      reading.waiting -= 1;
+      if (reading.waiting === 0) {
+        this.#forget(reading);
+        reading.stop.abort();
+      }
+    }
+  }
+
+  #begin(): Reading {
+    const stop = new AbortController();
+    const reading: Reading = { keys: this.#read(stop.signal), stop, waiting: 0 };
+    const end = (): void => this.#forget(reading);
+    // The callers that wait get the failure.
+    reading.keys.then(end, end);
+    return reading;
+  }
+
+  #forget(reading: Reading): void {
+    if (this.#reading === reading) this.#reading = undefined;
+  }
+
+  async #read(signal: AbortSignal): Promise<Keys> {
+    const content = await this.#content(signal);
+    const text = content === undefined ? undefined : textOf(content);
+    if (text === undefined) return noKeys;
+    if (this.#known?.text !== text) {
+      const keys: unknown = JSON.parse(text);
+      this.#known = { text, keys: Array.isArray(keys) ? keys : noKeys };
+    }
+    return this.#known.keys;
+  }
+
+  async #content(signal: AbortSignal): Promise<ResourceContent | undefined> {
+    try {
+      return await inTime({
+        run: async (call) => this.#list.read(call),
+        ...{ caller: anonymous, timeoutMs: patienceMs, signal, doing: this.#doing },
+      });
+    } catch (cause) {
+      if (cause instanceof SurfaceError && cause.code === "TIMEOUT") return undefined;
+      throw cause;
+    }
+  }
 }
 
-/** Proposes the keys that there are now, or of keys that are objects what stands in one variable: each once. */
+/** Returns the value of one variable in a key, as text; `undefined` if it does not match, or if no URI can contain it. */
+function toProposal(key: JsonValue | undefined, variable: TemplateVariable, start: string): string | undefined {
+  const { name } = variable;
+  const own = isJsonObject(key) ? (Object.hasOwn(key, name) ? key[name] : undefined) : key;
+  if (own === undefined || own === null || typeof own === "object") return undefined;
+  const text = String(own);
+  // toSegment() last: it costs ten times the comparison.
+  return isProposal(text, start) && toSegment(own, variable) !== undefined ? text : undefined;
+}
+
 function toKeyCompleter(list: KeyList, variable: TemplateVariable): Completer {
   return async (begun, { signal }) => {
     const keys = await list.keys(signal);
@@ -30,14 +113,14 @@ function toKeyCompleter(list: KeyList, variable: TemplateVariable): Completer {
     for (let index = 0; index < keys.length && proposals.size <= maxCountedProposals; index += 1) {
       if (index % keysInOneGo === keysInOneGo - 1) await nextTurn();
       if (signal.aborted) return [];
-      const proposal = toProposal(valueOf(keys[index], variable.name), variable, start);
+      const proposal = toProposal(keys[index], variable, start);
       if (proposal !== undefined) proposals.add(proposal);
     }
     return [...proposals];
   };
 }
 
-/** The template of a collection's items, whose variables are proposed by what the list of its keys says. */
+/** Returns a template of items whose variables are completed from the current keys of the collection. */
 export function withKeyCompleters(template: TemplateEntry, resource: ResourceEntry): TemplateEntry {
   const list = new KeyList(resource);
   const variables = template.variables.map((variable) =>

@@ -1,6 +1,6 @@
 import { gatewayOrigin, gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import { mountOrigin, takesName } from "../catalog/mount-prefix.ts";
-import { pullOrigin, pullToolNames } from "../catalog/pull-tool-names.ts";
+import { pullOrigin, pullToolNames } from "../catalog/pull-tools.ts";
 import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";

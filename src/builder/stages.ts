@@ -9,7 +9,7 @@ import type {
 import type { Calls } from "../call/call-node.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
-import type { PullToolName } from "../catalog/pull-tool-names.ts";
+import type { PullToolName } from "../catalog/pull-tools.ts";
 import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";

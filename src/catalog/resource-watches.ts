@@ -2,49 +2,52 @@ import { randomBytes } from "node:crypto";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder } from "../spine/connection-holder.ts";
-import type { Dial, HeldLink } from "../spine/dial.ts";
+import type { HeldLink } from "../spine/dial.ts";
 import type { Subscription, WatchEvents, Watcher } from "../spine/shared-watch.ts";
 import { Subscriptions } from "../spine/subscriptions.ts";
-import { systemClock } from "../surface/system-clock.ts";
+import { callerKey, visibleKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
-import { visibleKey } from "../surface/caller-key.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
-import { maxWatched, WatchRoom } from "./watch-room.ts";
-import { WatchedResource, type ChangeCount } from "./watched-resource.ts";
+import { WatchedResource, type ChangeCount, type Written } from "./watched-resource.ts";
 
-/** Milliseconds until the read of a watcher who joins others is aborted. The watcher has joined then in any case. */
+/** Milliseconds until the read of a watcher that joins others is aborted. The watcher has joined then in any case. */
 const maxRefreshMs = 10_000;
 
-/** What {@link ResourceWatches} are made of. */
-export interface ResourceWatchesSetting {
+/** Resources of an app that callers may watch: fewer than a link carries at once. */
+const maxWatched = 2048;
+
+/** Resources that one known caller may watch. */
+const maxForOne = maxWatched / 4;
+
+/** Dependencies of {@link ResourceWatches}. */
+export interface ResourceWatchesDeps {
   readonly resolve: UriResolver;
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
   /** Milliseconds until one more notification may follow a burst, unless the resource has its own. */
   readonly windowMs: number;
-  /** Default: this machine's. */
   readonly clock?: Clock;
-  /** Default: `Math.random`. */
   readonly random?: Random;
 }
 
-/** What somebody wants to watch. */
+/** A resource that a caller watches. */
 export interface Wanted {
   readonly uri: string;
-  /** What the URI has resolved to. */
+  /** The entry of the URI. */
   readonly resolved: Resolved;
   readonly caller: Caller;
 }
 
-/** What a watcher is told. */
+/** Callbacks of a watcher. */
 export interface WatchTold {
   /** Announces a change, as the throttle of the resource allows. */
   changed(): void;
-  /** Told once, maybe at once: from then on no change is missed; `false` where nothing can be under the URI. */
+  /** Called once, perhaps at once: no change is missed from then on. `isThere` is false if nothing can be under the URI. */
   opened?: ((isThere: boolean) => void) | undefined;
 }
 
-/** One watcher's part in a resource that is watched. Call {@link end} when done. */
+/** The part of one watcher in a watched resource. Call {@link end} when done. */
 export interface Watching {
   readonly resource: WatchedResource;
   /**
@@ -52,17 +55,11 @@ export interface Watching {
    * of. Resolves when the source has answered, and never rejects. `undefined` if no read is needed. Call it once.
    */
   refresh(): Promise<void> | undefined;
-  /** Ends it: nothing is told after this. Callable twice. */
+  /** Ends it: no callback is called after this. Callable twice. */
   end(): void;
 }
 
-/** State of a {@link Watching}. */
-interface Part {
-  isOver: boolean;
-  stopRefresh: (() => void) | undefined;
-}
-
-/** Tells a watcher of changes, and once, after the read that joining others takes, that it misses none from then on. */
+/** Announces changes, and once, after the read that joining others takes, that none is missed from then on. */
 class ToldWatcher implements Watcher {
   readonly #told: WatchTold;
   #watching: Watching | undefined;
@@ -72,8 +69,8 @@ class ToldWatcher implements Watcher {
     this.#told = told;
   }
 
-  /** Sets what it watches. Another watcher may have opened it before. */
-  joined(watching: Watching): () => void {
+  /** Starts with what is known already. Returns a function that ends the watch. */
+  start(watching: Watching): () => void {
     this.#watching = watching;
     this.moved();
     return () => {
@@ -97,38 +94,49 @@ class ToldWatcher implements Watcher {
   }
 }
 
-/** What stands where a link would be, for what needs none. */
-const here: HeldLink = Object.freeze({ close() {} });
+/** Counts the resources that each known caller watches. */
+class CallerCounts {
+  /** Watches by caller, then by key. */
+  readonly #taken = new Map<string, Map<string, number>>();
 
-/** What is watched without a link: opened again where it failed, as everything else is. */
-function createLocal({ clock = systemClock, random = Math.random }: ResourceWatchesSetting): LocalSubscriptions {
-  const dial: Dial<HeldLink> = (events) => {
-    events.opened(here);
-    return () => {};
-  };
-  const holder = new ConnectionHolder({ what: "what this process has itself", dial, clock, random, idleMs: 0 });
-  return { holder, subscriptions: new Subscriptions({ holder, clock, random }) };
+  get size(): number {
+    return this.#taken.size;
+  }
+
+  /** Counts one watch. Returns a function that takes it back; call it once. */
+  take(caller: Caller, key: string): () => void {
+    if (caller.isAnonymous) return () => {};
+    const id = callerKey(caller);
+    const own = this.#taken.get(id) ?? new Map<string, number>();
+    this.#taken.set(id, own);
+    own.set(key, (own.get(key) ?? 0) + 1);
+    return () => {
+      const left = (own.get(key) ?? 1) - 1;
+      if (left > 0) return void own.set(key, left);
+      own.delete(key);
+      if (own.size === 0) this.#taken.delete(id);
+    };
+  }
+
+  /** @param keys - `undefined` for a resource that nobody watches yet. */
+  hasRoom(caller: Caller, keys: readonly (string | undefined)[]): boolean {
+    if (caller.isAnonymous) return true;
+    const own = this.#taken.get(callerKey(caller));
+    const more = keys.filter((key) => key === undefined || own?.has(key) !== true);
+    return (own?.size ?? 0) + more.length <= maxForOne;
+  }
 }
 
-interface LocalSubscriptions {
-  readonly holder: ConnectionHolder<HeldLink>;
-  readonly subscriptions: Subscriptions<HeldLink, unknown>;
-}
-
-interface Followed {
-  readonly key: string;
-  readonly windowMs: number;
-  readonly resource: WatchedResource;
-}
-
+/** A resource with all its watchers. */
 interface Shared {
-  /** Of which entry it is. */
+  readonly key: string;
+  /** The id of its entry. */
   readonly id: string;
   readonly resource: WatchedResource;
   watchers: number;
 }
 
-/** What the face itself has may be another value for each caller: theirs is kept apart. No URI begins like this. */
+/** The key of a resource of this process, which may have another value for each caller. No URI starts like this. */
 function ownKeyOf(uri: string, caller: Caller): string {
   return `[${visibleKey(caller)},${uri}`;
 }
@@ -137,81 +145,86 @@ function keyOf({ uri, caller }: Wanted, watch: ResourceWatch): string {
   return "followHere" in watch ? ownKeyOf(uri, caller) : uri;
 }
 
-/** Where an entry is kept while another one, that somebody else is shown under the same URI, stands in its place. */
-function besideOf(key: string, id: string): string {
-  return `[${JSON.stringify(id)}${key}`;
-}
+/** What stands in place of a link for a resource of this process. */
+const here: HeldLink = Object.freeze({ close() {} });
 
 /**
- * The resources of an app that are watched: one upstream watch a URI, whoever and however many watch it, and one a caller of
- * what the face itself has. While one in another process is watched and its newest value is known, reads take no round trip.
+ * The watched resources of an app: one upstream watch a URI for all watchers, or one a caller for a resource of this process. While a
+ * resource of another process is watched and its newest value is known, a read takes no round trip.
  */
 export class ResourceWatches {
-  readonly #setting: ResourceWatchesSetting;
+  readonly #deps: ResourceWatchesDeps;
   readonly #clock: Clock;
-  readonly #local: LocalSubscriptions;
+  /** Resources of this process are watched over a link that is always there, so that a failed one is opened again. */
+  readonly #local: ConnectionHolder<HeldLink>;
+  readonly #localSubscriptions: Subscriptions<HeldLink, unknown>;
   readonly #shared = new Map<string, Shared>();
-  readonly #room = new WatchRoom();
+  readonly #counts = new CallerCounts();
   readonly #reserved = new Set<string>();
-  /**
-   * The calls that may have changed something. A value that was seen before the last of them may be older than what its caller
-   * knows, so the next read takes a round trip.
-   */
+  /** Calls that may have changed something. A value seen before the last of them may be stale, so the next read takes a round trip. */
   readonly changes: ChangeCount = { count: 0 };
-  /** Tells the epochs of this process from those of another. */
+  /** Makes epochs of this process differ from those of another. */
   readonly #process = randomBytes(6).toString("base64url");
   #epochs = 0;
 
-  constructor(setting: ResourceWatchesSetting) {
-    this.#setting = setting;
-    this.#clock = setting.clock ?? systemClock;
-    this.#local = createLocal(setting);
+  constructor(deps: ResourceWatchesDeps) {
+    const { clock = systemClock, random = Math.random } = deps;
+    this.#deps = deps;
+    this.#clock = clock;
+    this.#local = new ConnectionHolder({
+      what: "what this process has itself",
+      dial: (events) => {
+        events.opened(here);
+        return () => {};
+      },
+      ...{ clock, random, idleMs: 0 },
+    });
+    this.#localSubscriptions = new Subscriptions({ holder: this.#local, clock, random });
   }
 
-  /** Ends every watch that needs no link; the others end with the link. Callable twice. */
+  /** Ends the watches of this process; others end with their link. Callable twice. */
   close(): void {
-    this.#local.holder.close();
+    this.#local.close();
   }
 
-  /** How many resources are watched. */
+  /** Number of watched resources. */
   get size(): number {
     return this.#shared.size;
   }
 
-  /** How many callers who are known watch anything. */
+  /** Number of known callers who watch a resource. */
   get callers(): number {
-    return this.#room.size;
+    return this.#counts.size;
   }
 
-  /** Keeps room for what the app watches for itself, which nobody else can take then. */
+  /** Keeps room for a resource that the app itself watches. */
   reserve(uri: string): void {
     this.#reserved.add(uri);
   }
 
-  /** Whether a caller may watch these besides what is watched. Whoever watches for a caller asks first. */
+  /** Whether a caller may watch these resources in addition. Call it before watching for a caller. */
   hasRoom(uris: Iterable<string>, caller: Caller): boolean {
-    const keys = Array.from(uris, (uri) => ({ uri, key: this.#findKey(uri, caller) }));
+    const wanted = Array.from(uris, (uri) => ({ uri, key: this.#find(uri, caller)?.key }));
     let size = this.#shared.size;
     for (const uri of this.#reserved) if (!this.#shared.has(uri)) size += 1;
-    for (const { uri, key } of keys) if (key === undefined && !this.#reserved.has(uri)) size += 1;
-    const known = keys.map(({ key }) => key);
-    return size <= maxWatched && this.#room.hasRoom(caller, known);
+    for (const { uri, key } of wanted) if (key === undefined && !this.#reserved.has(uri)) size += 1;
+    const keys = wanted.map(({ key }) => key);
+    return size <= maxWatched && this.#counts.hasRoom(caller, keys);
   }
 
   /**
-   * Finds the resource of a URI. Reading it answers from the newest value of its watch where that came over a link to
-   * another process within the last second.
+   * Finds the resource of a URI. A read answers with the newest value of its watch if another process sent that within the last second.
    *
-   * @param resolve - of which it is one. Default: all that there are.
+   * @param resolve - @default finds all resources of the app
    */
-  resolve(uri: string, resolve: UriResolver = this.#setting.resolve): Resolved | undefined {
+  resolve(uri: string, resolve: UriResolver = this.#deps.resolve): Resolved | undefined {
     const resolved = resolve(uri);
     if (resolved === undefined || this.#shared.size === 0) return resolved;
     return {
       id: resolved.id,
       scopes: resolved.scopes,
       requires: resolved.requires,
-      // As there: made only where somebody watches.
+      // A getter, as in the entry: made only for a watcher.
       get watch() {
         return resolved.watch;
       },
@@ -219,50 +232,48 @@ export class ResourceWatches {
     };
   }
 
-  /**
-   * What is under a URI that is watched and the same for all callers, where its newest value is known; maybe from before a
-   * call that has ended.
-   */
+  /** Returns the newest value of a watched resource that is the same for all callers; perhaps from before a call that has ended. */
   known({ uri, id }: Pick<ResourceEntry, "uri" | "id">): ResourceContent | undefined {
-    const key = this.#placeOf(uri, id);
-    const latest = this.#latest(key);
-    return latest === undefined ? undefined : this.#shared.get(key)?.resource.write(latest.value)?.content;
+    return this.#writtenOf(this.#at(uri, id))?.content;
   }
 
-  /** Whether somebody who watches something knows that there is nothing under its URI now. */
+  /** Whether a watcher knows that there is nothing under the URI at present. */
   isAbsent(wanted: Wanted): boolean {
-    const key = this.#placeOf(keyOf(wanted, wanted.resolved.watch), wanted.resolved.id);
-    const latest = this.#latest(key);
-    const written = latest && this.#shared.get(key)?.resource.write(latest.value);
+    const { id, watch } = wanted.resolved;
+    const written = this.#writtenOf(this.#at(keyOf(wanted, watch), id));
     return written !== undefined && written.content === undefined;
   }
 
-  /** Watches the resource of a URI. Nothing is told of the snapshot that watching opens with. Returns a function that ends it. */
+  /** Watches a resource. The snapshot that opens the watch is not announced. Returns a function that ends it. */
   watch(wanted: Wanted, told: WatchTold): () => void {
     const watcher = new ToldWatcher(told);
-    return watcher.joined(this.join(wanted, watcher));
+    return watcher.start(this.join(wanted, watcher));
   }
 
-  /** Joins in watching what a URI has resolved to. Works, and waits, also while there is no backend. */
+  /** Joins the watchers of a resource. Works, and waits, also while there is no backend. */
   join(wanted: Wanted, watcher: Watcher): Watching {
     const { caller, resolved } = wanted;
     const { watch } = resolved;
-    const key = this.#placeOf(keyOf(wanted, watch), resolved.id);
-    const known = this.#shared.get(key);
-    const shared = known ?? this.#share(key, wanted, watch);
+    const known = this.#at(keyOf(wanted, watch), resolved.id);
+    const shared = known ?? this.#share(wanted, watch);
+    const { key, resource } = shared;
     shared.watchers += 1;
-    const giveBack = this.#room.take(caller, key);
-    const { resource } = shared;
-    const windowMs = watch.windowMs ?? this.#setting.windowMs;
-    const subscription = this.#subscribe({ key, windowMs, resource }, watcher, watch);
-    const part: Part = { isOver: false, stopRefresh: undefined };
+    const giveBack = this.#counts.take(caller, key);
+    const subscription = this.#subscribe(shared, watcher, watch);
+    let abort: AbortController | undefined;
+    let isOver = false;
     return {
       resource,
-      refresh: () => (known === undefined || !resource.canRefresh ? undefined : this.#refresh(resource, part)),
+      refresh: () => {
+        if (known === undefined) return undefined;
+        abort = new AbortController();
+        const reading = resource.refresh(abort.signal);
+        return reading && this.#settle(reading, abort);
+      },
       end: () => {
-        if (part.isOver) return;
-        part.isOver = true;
-        part.stopRefresh?.();
+        if (isOver) return;
+        isOver = true;
+        abort?.abort();
         subscription.end();
         giveBack();
         shared.watchers -= 1;
@@ -271,74 +282,74 @@ export class ResourceWatches {
     };
   }
 
-  /** Ignores a failure: readers get it, and the watch goes on. */
-  async #refresh(resource: WatchedResource, part: Part): Promise<void> {
-    const abort = new AbortController();
+  /** Waits for a refresh. Ignores a failure: the next read fails in the same way, and the watch goes on. */
+  async #settle(reading: Promise<unknown>, abort: AbortController): Promise<void> {
     const stopTimer = this.#clock.after(maxRefreshMs, () => abort.abort());
-    const stopRefresh = (): void => abort.abort();
-    part.stopRefresh = stopRefresh;
-    try {
-      await resource.refresh(abort.signal);
-    } catch {
-      // The next read of the resource fails in the same way.
-    } finally {
-      stopTimer();
-      part.stopRefresh = undefined;
-    }
+    await reading.catch(() => {});
+    stopTimer();
   }
 
-  #subscribe({ key, windowMs, resource }: Followed, watcher: Watcher, watch: ResourceWatch): Subscription {
+  #subscribe({ key, resource }: Shared, watcher: Watcher, watch: ResourceWatch): Subscription {
+    const windowMs = watch.windowMs ?? this.#deps.windowMs;
     if ("followHere" in watch) {
       const open = (_here: HeldLink, events: WatchEvents<unknown>): (() => void) => resource.open(undefined, events);
-      return this.#local.subscriptions.subscribe({ key, windowMs, open }, watcher);
+      return this.#localSubscriptions.subscribe({ key, windowMs, open }, watcher);
     }
-    return this.#setting.subscriptions.subscribe({ key, windowMs, open: resource.open.bind(resource) }, watcher);
+    return this.#deps.subscriptions.subscribe({ key, windowMs, open: resource.open.bind(resource) }, watcher);
   }
 
-  /** Under what a caller finds a URI that is watched, whatever it names for others; `undefined` where it is not. */
-  #findKey(uri: string, caller: Caller, id?: string): string | undefined {
-    const places = [uri, ownKeyOf(uri, caller)];
-    if (id === undefined) return places.find((place) => this.#shared.has(place));
-    return places.map((place) => this.#placeOf(place, id)).find((place) => this.#shared.has(place));
+  /** Returns the watched resource that a URI names for a caller. @param id - its entry; left out: any. */
+  #find(uri: string, caller: Caller, id?: string): Shared | undefined {
+    return this.#at(uri, id) ?? this.#at(ownKeyOf(uri, caller), id);
   }
 
-  /** Where an entry is kept: views differ in what they show under one URI. */
+  #at(key: string, id: string | undefined): Shared | undefined {
+    return this.#shared.get(id === undefined ? key : this.#placeOf(key, id));
+  }
+
+  /** Returns the key of an entry. Views may show another entry under the same URI: the second one is kept beside the first. */
   #placeOf(key: string, id: string): string {
-    const shared = this.#shared.get(key);
-    return shared === undefined || shared.id === id ? key : besideOf(key, id);
+    const first = this.#shared.get(key);
+    return first === undefined || first.id === id ? key : `[${JSON.stringify(id)}${key}`;
   }
 
-  #latest(key: string): { readonly value: unknown } | undefined {
-    return this.#setting.subscriptions.latest(key) ?? this.#local.subscriptions.latest(key);
+  #latest({ key }: Shared): { readonly value: unknown } | undefined {
+    return this.#deps.subscriptions.latest(key) ?? this.#localSubscriptions.latest(key);
   }
 
-  #share(key: string, { resolved, caller }: Wanted, watch: ResourceWatch): Shared {
+  #writtenOf(shared: Shared | undefined): Written | undefined {
+    const latest = shared && this.#latest(shared);
+    return latest && shared?.resource.write(latest.value);
+  }
+
+  #share(wanted: Wanted, watch: ResourceWatch): Shared {
+    const { resolved, caller } = wanted;
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
     const resource = new WatchedResource({ watch, caller, epoch, changes: this.changes, clock: this.#clock });
-    const shared: Shared = { id: resolved.id, resource, watchers: 0 };
+    const key = this.#placeOf(keyOf(wanted, watch), resolved.id);
+    const shared: Shared = { key, id: resolved.id, resource, watchers: 0 };
     this.#shared.set(key, shared);
     return shared;
   }
 
   #read(uri: string, resolved: Resolved, call: EntryCall): ReadResult {
-    // By who reads, and not by who resolved: nobody is answered with what is somebody else's.
-    const key = this.#findKey(uri, call.caller, resolved.id);
-    const resource = key === undefined ? undefined : this.#shared.get(key)?.resource;
-    if (key === undefined || resource?.isRemote !== true) return resolved.read(call);
-    const latest = this.#latest(key);
-    if (latest !== undefined && resource.seenAfter === this.changes.count && resource.isRecent) {
-      const written = resource.write(latest.value);
+    // By the caller who reads, not the one who resolved: no value reaches another caller.
+    const shared = this.#find(uri, call.caller, resolved.id);
+    if (shared === undefined || !shared.resource.isRemote) return resolved.read(call);
+    const { resource } = shared;
+    if (resource.seenAfter === this.changes.count && resource.isRecent) {
+      const written = this.#writtenOf(shared);
       if (written !== undefined) return written.content;
     }
-    return this.#compare(key, resource, resolved.read(call));
+    return this.#compare(shared, resolved.read(call));
   }
 
-  /** Compares what a read of a watched resource finds with the newest value that the watch has seen. */
-  async #compare(key: string, resource: WatchedResource, reading: ReadResult): Promise<ResourceContent | undefined> {
+  /** Compares the value of a read with the newest value that the watch has seen. */
+  async #compare(shared: Shared, reading: ReadResult): Promise<ResourceContent | undefined> {
     const [changes, begunAt] = [this.changes.count, this.#clock.now()];
     const content = await reading;
-    resource.compare(content, { latest: this.#latest(key), changes, begunAt });
+    shared.resource.compare(content, { latest: this.#latest(shared), changes, begunAt });
     return content;
   }
 }

@@ -1,0 +1,252 @@
+import { Refusal, SurfaceError } from "../errors.ts";
+import { clipText } from "../schema/clip-text.ts";
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
+import { setNewest } from "../spine/set-newest.ts";
+import type { Caller } from "../surface/caller.ts";
+import { defaultWaitMs, maxWaitMs } from "../surface/owner/event-owner.ts";
+import { defaultOnDisconnect } from "../tags/tool-options.ts";
+import type { Catalog } from "./catalog.ts";
+import { noSuchResource, type ChangeRequest, type ChangeWaits } from "./change-waits.ts";
+import type { EntryCall, ResourceContent, ShownResources, ToolEntry } from "./entry.ts";
+import { withHeartbeat } from "./heartbeat.ts";
+import { isAbsent } from "./is-absent.ts";
+import { readField, toFieldSchema, type NumberField } from "./number-field.ts";
+import type { Resolved } from "./resolve-uri.ts";
+import { jsonMimeType } from "./resource-content.ts";
+import { toToolHints } from "./tool-hints.ts";
+
+/** The names of the tools that `pull()` adds. */
+export const pullToolNames = ["read_resource", "wait_for_change"] as const;
+
+/** The name of a tool that `pull()` adds. */
+export type PullToolName = (typeof pullToolNames)[number];
+
+/** The name of the tool that reads a resource. */
+export const readResourceName = "read_resource";
+
+/** Returns the name of such a tool in messages. */
+export function pullOrigin(name: PullToolName): string {
+  return `tool "${name}" of pull()`;
+}
+
+/** Returns what both tools have in common. */
+function toPullTool(name: PullToolName, { scopes }: Pick<Catalog, "scopes">) {
+  return {
+    id: name,
+    name,
+    origin: pullOrigin(name),
+    hints: toToolHints("read", {}),
+    scopes: Object.freeze([scopes.read]),
+    onDisconnect: defaultOnDisconnect,
+    owner: "surface",
+  } as const;
+}
+
+function refuse(path: string, message: string): SurfaceError {
+  return new SurfaceError("VALIDATION_ERROR", `Reading "${path}": it does not fit`, { issues: [{ path, message }] });
+}
+
+function own(args: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(args, key) ? args[key] : undefined;
+}
+
+/** Milliseconds that a read may take. */
+const readTimeoutMs = 10_000;
+
+/** Characters of the description that list resources: hosts cut it at 2,048. */
+const maxListLength = 1600;
+const maxWordsBytes = 120;
+
+/** Descriptions that are kept, each for other resources. */
+const maxDescriptions = 64;
+
+interface ReadAnswer {
+  readonly uri: string;
+  readonly content: ResourceContent;
+}
+
+const readInput: JsonSchema = deepFreeze({
+  type: "object",
+  properties: { uri: { type: "string", description: "The resource, with every {variable} filled in" } },
+  required: ["uri"],
+});
+
+const readOutput: JsonSchema = deepFreeze({
+  type: "object",
+  properties: {
+    uri: { type: "string" },
+    value: { description: "The resource's value now" },
+    mimeType: { type: "string", description: "What the value is, where it is not JSON: a text" },
+    encoding: { type: "string", enum: ["base64"], description: "How the value holds bytes" },
+    meta: { type: "object", description: "What else is said of it: stale, for example" },
+  },
+  required: ["uri", "value"],
+  additionalProperties: false,
+});
+
+function toLine(uri: string, words: string | undefined): string {
+  return words === undefined ? uri : `${uri} - ${clipText(words, maxWordsBytes)}`;
+}
+
+/** Lists resources, one a line, as many as fit. */
+function listResources({ resources, templates }: ShownResources): string {
+  const lines = [
+    ...resources.map(({ uri, title, description }) => toLine(uri, title ?? description)),
+    ...templates.map(({ uriTemplate, title, description }) => toLine(uriTemplate, title ?? description)),
+  ];
+  let list = "";
+  for (const [index, line] of lines.entries()) {
+    if (list.length + line.length > maxListLength) return `${list}\n… and ${lines.length - index} more`;
+    list += `\n${line}`;
+  }
+  return list;
+}
+
+function readUri(args: JsonObject): string {
+  const uri = own(args, "uri");
+  if (typeof uri === "string") return uri;
+  throw refuse("uri", "expected the URI of a resource, a string");
+}
+
+/** Finds a resource; `undefined` if the caller may not read it. */
+export type FindReadable = (uri: string, caller: Caller) => Pick<Resolved, "read"> | undefined;
+
+async function readResource(uri: string, find: FindReadable, call: EntryCall): Promise<ReadAnswer> {
+  const resolved = find(uri, call.caller);
+  if (resolved === undefined) throw noSuchResource(uri);
+  let content: ResourceContent | undefined;
+  try {
+    content = await resolved.read(call);
+  } catch (cause) {
+    if (!isAbsent(cause)) throw cause;
+  }
+  if (content !== undefined) return { uri, content };
+  throw new Refusal("ABSENT", `there is nothing under "${uri}" now`);
+}
+
+/** Writes the fields of an answer that hold the content, as JSON text. */
+function writeContent(content: ResourceContent): string {
+  if (typeof content === "string") return `"value":${content}`;
+  const { mimeType, text, blob, meta } = content;
+  const isJson = mimeType === jsonMimeType && text !== undefined;
+  return [
+    `"value":${isJson ? text : JSON.stringify(text ?? blob ?? "")}`,
+    ...(isJson ? [] : [`"mimeType":${JSON.stringify(mimeType)}`]),
+    ...(text === undefined ? [`"encoding":"base64"`] : []),
+    ...(meta === undefined ? [] : [`"meta":${JSON.stringify(meta)}`]),
+  ].join();
+}
+
+/** Creates the tool that reads a resource, for hosts whose agents cannot. Its description lists the resources of the catalog. */
+export function createReadResourceTool(catalog: Catalog, find: FindReadable): ToolEntry {
+  const described = new Map<string, ToolEntry>();
+  const tool: Omit<ToolEntry, "description"> = {
+    ...toPullTool(readResourceName, catalog),
+    title: "Read a resource",
+    input: { root: "", json: readInput, decode: readUri },
+    output: {
+      json: readOutput,
+      stringify(value) {
+        // run() returned it.
+        const { uri, content } = value as ReadAnswer;
+        return `{"uri":${JSON.stringify(uri)},${writeContent(content)}}`;
+      },
+    },
+    timeoutMs: readTimeoutMs,
+    describedFor,
+    // decode() returned the URI.
+    run: (uri, call) => readResource(uri as string, find, call),
+  };
+  // The same object for the same description: a list of tools changes only if an entry does.
+  function describedFor(shown: ShownResources): ToolEntry {
+    const description = `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(shown)}`;
+    const entry = described.get(description) ?? { ...tool, description };
+    setNewest(described, [description, entry], maxDescriptions);
+    return entry;
+  }
+  return describedFor(catalog);
+}
+
+/** Resources that one call may wait for. */
+const maxUris = 64;
+
+/** Milliseconds that a call may take beyond its longest wait. */
+const slackMs = 5000;
+
+const longestWait: NumberField = {
+  name: "timeout_ms",
+  minimum: 0,
+  maximum: maxWaitMs,
+  default: defaultWaitMs,
+  description: "Answer timed_out after this many milliseconds",
+};
+
+const waitInput: JsonSchema = deepFreeze({
+  type: "object",
+  properties: {
+    uris: {
+      type: "array",
+      items: { type: "string" },
+      minItems: 1,
+      maxItems: maxUris,
+      description: "The resources, with every {variable} filled in",
+    },
+    since: {
+      type: "string",
+      description: "The cursor of an earlier answer: wait for what changed after it. Leave out to wait from now on",
+    },
+    timeout_ms: toFieldSchema(longestWait),
+  },
+  required: ["uris"],
+});
+
+const waitOutput: JsonSchema = deepFreeze({
+  type: "object",
+  properties: {
+    status: { type: "string", enum: ["changed", "timed_out"] },
+    changed: { type: "array", items: { type: "string" }, description: "The resources that changed: read them again" },
+    cursor: { type: "string", description: "Say this as since in the next call and no change in between is lost" },
+    reset: { type: "boolean", description: "The cursor was unknown: read the resources, then go on from the new one" },
+  },
+  required: ["status", "changed", "cursor"],
+  additionalProperties: false,
+});
+
+const waitDescription =
+  "Wait until one of these resources changes. changed names those to read again with read_resource; timed_out means " +
+  "that none changed so far. Call again with since set to the cursor of the answer to go on without missing a change.";
+
+function readUris(args: JsonObject): readonly string[] {
+  const uris = own(args, "uris");
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > maxUris) {
+    throw refuse("uris", `expected a list of 1 to ${maxUris} URIs`);
+  }
+  return uris.map((uri: JsonValue, index) => {
+    if (typeof uri === "string") return uri;
+    throw refuse(`uris.${index}`, "expected the URI of a resource, a string");
+  });
+}
+
+function readRequest(args: JsonObject): ChangeRequest {
+  const uris = readUris(args);
+  const since = own(args, "since");
+  if (since !== undefined && typeof since !== "string") {
+    throw refuse("since", "expected the cursor of an earlier answer, a string");
+  }
+  return { uris, since, timeoutMs: readField(longestWait, args) };
+}
+
+/** Creates the tool that waits until a resource changes, for hosts whose agents get no notifications. */
+export function createWaitForChangeTool(waits: ChangeWaits, catalog: Pick<Catalog, "scopes">): ToolEntry {
+  return {
+    ...toPullTool("wait_for_change", catalog),
+    title: "Wait for a change",
+    description: waitDescription,
+    input: { root: "", json: waitInput, decode: readRequest },
+    output: { json: waitOutput, stringify: (value) => JSON.stringify(value) },
+    timeoutMs: longestWait.maximum + slackMs,
+    // decode() returned the request.
+    run: (request, call) => withHeartbeat(waits.wait(request as ChangeRequest, call), call),
+  };
+}

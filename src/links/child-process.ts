@@ -4,7 +4,7 @@ import { isRecord } from "../options/is-object.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { heartbeat } from "./heartbeat-option.ts";
+import { heartbeat } from "./link-options.ts";
 import type { Connection, Link } from "./link.ts";
 
 /** What {@link childProcess} may be told. */

@@ -2,6 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder } from "../spine/connection-holder.ts";
 import { followSignal } from "../spine/follow-signal.ts";
+import type { HolderUser } from "../spine/holder-user.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
@@ -10,15 +11,50 @@ import { toAborted } from "../spine/until-aborted.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { systemClock, waitingClock } from "../surface/system-clock.ts";
 import { toDial, type OpenedLink } from "./dial-link.ts";
 import { isRead } from "./droppable.ts";
 import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
-import { Lease } from "./lease.ts";
 import { directReachOf } from "./in-process.ts";
 import type { Link } from "./link.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
 import { retold } from "./retold.ts";
-import { systemClock, waitingClock } from "../surface/system-clock.ts";
+
+/** Keeps a connection from being closed as idle, until it is released or the connection ends. Does not ask for another. */
+class Lease implements HolderUser<OpenedLink> {
+  readonly wants = false;
+  readonly #leave: () => void;
+  #generation = 0;
+
+  constructor(holder: ConnectionHolder<OpenedLink>) {
+    this.#leave = holder.join(this);
+  }
+
+  isPatient(): boolean {
+    return true;
+  }
+
+  live(_link: OpenedLink, generation: number): void {
+    if (this.#generation === 0) this.#generation = generation;
+  }
+
+  down(): void {
+    // Running operations may still be answered.
+  }
+
+  ended(generation: number): void {
+    if (generation === this.#generation) this.release();
+  }
+
+  unreachable(): void {
+    // The holder was closed, and has removed it.
+  }
+
+  /** Callable twice. */
+  release(): void {
+    this.#leave();
+  }
+}
 
 /** What a held surface is made of. */
 export interface HeldSetting {
@@ -46,7 +82,7 @@ const defaultIdleMs = 30_000;
 /** A connection, and what keeps it in use. */
 interface LeasedLink {
   readonly link: OpenedLink;
-  readonly lease: Lease<OpenedLink>;
+  readonly lease: Lease;
 }
 
 /**

@@ -7,10 +7,8 @@ import { liveSiblingsOf, type Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
-import { assertContract } from "./reach-surface.ts";
-import { Ending } from "./ending.ts";
-import type { Connection, ConnectionState, Link } from "./link.ts";
-import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
+import { Ending, type Connection, type ConnectionState, type Link } from "./link.ts";
+import { assertContract, reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 
 /** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
 function endWith(lives: readonly Scope[], scope: Scope): Ending {

@@ -1,33 +1,126 @@
-import type { LinkUse } from "./link-limits.ts";
+import { SurfaceError } from "../errors.ts";
+import { Scope } from "../spine/scope.ts";
+import { kScope } from "../surface/implement-surface.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
+import { createLinkBudgets, readLinkUse, type LinkBudgets, type LinkLimits, type LinkUse } from "./link-options.ts";
+import { codeOf } from "./system-error.ts";
+import { serveWire, type ServedWire } from "./wire/serve-wire.ts";
+import type { WireTransport } from "./wire/transport.ts";
 
-/** A live surface that others can connect to. Whoever started it closes it. */
+/** A live surface that peers can connect to. The caller that started it closes it. */
 export interface Listening {
-  /** Resolves once nobody can connect any more and everybody who was connected is gone; never rejects. */
+  /** Resolves once no peer can connect and all peers are gone; never rejects. */
   readonly closed: Promise<void>;
   /**
-   * Takes no new connections, says goodbye to those there are, lets what they asked for be answered for a moment, and
-   * ends. The live surface lives on. Callable twice.
+   * Takes no new connections, says goodbye to all peers, gives their requests a moment to be answered, and ends. Does not
+   * close the live surface. Callable twice.
    */
   close(): Promise<void>;
 }
 
 /** Statistics of a listener. */
 export interface ListenerStats {
-  /** Everything that peers can make the listener hold: how much of it there is, and what was refused or cut off. */
+  /** Everything that peers can make the listener hold: its amount, and how often it was refused or cut off. */
   readonly limits: LinkUse;
 }
 
-/** A live surface that others can connect to over a Unix domain socket. */
+/** A live surface that processes can connect to over a Unix domain socket. */
 export interface SocketListening extends Listening {
   stats(this: void): ListenerStats;
-  /** Where the socket is, in full. */
+  /** The full path of the socket. */
   readonly path: string;
 }
 
-/** A live surface that others can connect to over web sockets. */
+/** A live surface that clients can connect to over web sockets. */
 export interface WebListening extends Listening {
   stats(this: void): ListenerStats;
-  /** What a client on this machine connects to. */
+  /** The URL for a client on this machine. */
   readonly url: string;
   readonly port: number;
+}
+
+/** Options of every listener. */
+export interface PeerOptions {
+  /** Milliseconds of silence after which a peer is asked for a sign of life. @default 5_000 */
+  readonly heartbeatMs?: number | undefined;
+  /** Milliseconds until a peer must have said hello. @default 5_000 */
+  readonly handshakeMs?: number | undefined;
+  /** Bounds of what peers can make the listener hold. Defaults: see the guide on limits. */
+  readonly limits?: LinkLimits | undefined;
+}
+
+/** All peers of one listener. */
+export class Peers {
+  readonly #live: Served;
+  readonly #options: PeerOptions;
+  readonly budgets: LinkBudgets;
+  readonly #peers = new Set<ServedWire>();
+  #closing: Promise<unknown> | undefined;
+
+  constructor(live: Served, options: PeerOptions) {
+    this.budgets = createLinkBudgets(options.limits);
+    this.#live = live;
+    this.#options = options;
+  }
+
+  /** Serves a peer until it goes. If all places are taken, the oldest peer that has not said hello gives way. */
+  add(transport: WireTransport): void {
+    const visit: { peer?: ServedWire } = {};
+    const place = this.budgets.peers.open(undefined, (_excess, what) => {
+      if (what === "spare" || visit.peer?.isGreeted !== false) return;
+      transport.destroy();
+      place.release();
+    });
+    if (this.#closing !== undefined || place.take(1) !== undefined) return transport.destroy();
+    const peer = serveWire(this.#live, transport, { ...this.#options, budgets: this.budgets });
+    visit.peer = peer;
+    this.#peers.add(peer);
+    void peer.closed.finally(() => {
+      place.release();
+      this.#peers.delete(peer);
+    });
+  }
+
+  stats(): ListenerStats {
+    return { limits: readLinkUse(this.budgets) };
+  }
+
+  /** Says goodbye to all peers, and waits until they are gone. Callable twice. */
+  async close(): Promise<void> {
+    this.#closing ??= Promise.all([...this.#peers].map((peer) => peer.close()));
+    await this.#closing;
+  }
+}
+
+/** A listener that {@link startListening} starts. */
+interface ListenerSetup<TMore> {
+  readonly live: Served;
+  /** The address, for errors. */
+  readonly where: string;
+  /** Opens the listener. Disposers that it adds to `scope` also run if opening fails. */
+  readonly open: (scope: Scope) => Promise<TMore>;
+}
+
+/**
+ * Starts a listener that ends with its live surface, and does not end it.
+ *
+ * @throws SurfaceError `CLOSED` for a live surface that is closed, `UNAVAILABLE` if the system refuses, and the errors of `open`.
+ */
+export async function startListening<TMore>({ live, where, open }: ListenerSetup<TMore>): Promise<TMore & Listening> {
+  const life = live[kScope];
+  life.assertOpen();
+  const scope = new Scope(`the listener on "${where}"`);
+  const closed = new Promise<void>((resolve) => scope.add(resolve));
+  try {
+    const more = await open(scope);
+    life.assertOpen();
+    scope.add(life.add(() => scope.close()));
+    return Object.freeze({ ...more, closed, close: () => scope.close() });
+  } catch (cause) {
+    // The author needs the reason of the failed start, not that of the failed cleanup.
+    await scope.close().catch(() => {});
+    if (cause instanceof SurfaceError) throw cause;
+    const message = `Listening on "${where}": the system refused it with "${codeOf(cause)}"`;
+    throw new SurfaceError("UNAVAILABLE", message, { cause });
+  }
 }

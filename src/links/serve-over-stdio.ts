@@ -2,7 +2,7 @@ import type { OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { kScope } from "../surface/implement-surface.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
-import { heartbeat } from "./heartbeat-option.ts";
+import { heartbeat } from "./link-options.ts";
 import type { Listening } from "./listening.ts";
 import { guardStdout } from "./stdout-guard.ts";
 

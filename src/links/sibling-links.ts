@@ -1,6 +1,6 @@
+import { SurfaceError } from "../errors.ts";
 import { callable, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import { assertSegment, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
@@ -10,8 +10,7 @@ import { internalError, reportToConsole, toSafeReporter, type FaultReporter } fr
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
 import { HeldSurface } from "./held-surface.ts";
-import { Ending } from "./ending.ts";
-import type { Connection, KeepOptions, KeptLink, Link } from "./link.ts";
+import { Ending, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
 import { retold } from "./retold.ts";
 import { SiblingChannel } from "./sibling-channel.ts";
 

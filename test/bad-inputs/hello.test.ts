@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
+import { listenUnixSocket } from "../../src/links/unix-socket.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { implementSurfaces } from "../../src/surface/implement-surfaces.ts";

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
-import { unixSocket } from "../../src/links/unix-socket.ts";
+import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
@@ -18,6 +16,7 @@ import { createTestClient } from "../../src/testing/test-client.ts";
 import { badNames } from "../fixtures/bad-names.ts";
 import { afterThis, newFolder } from "../links/unix/support.ts";
 import { until } from "../surface/support.ts";
+import * as z from "zod";
 
 /** A text as JSON carries it: half a character is none. */
 const toWellFormed = (text: string): string => Buffer.from(text, "utf8").toString("utf8");

@@ -1,7 +1,6 @@
 import { SurfaceError } from "../../src/errors.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { Ending } from "../../src/links/ending.ts";
-import type { Connection, Link } from "../../src/links/link.ts";
+import { Ending, type Connection, type Link } from "../../src/links/link.ts";
 import { OwnedIterator } from "../../src/spine/owned-iterator.ts";
 import { Scope } from "../../src/spine/scope.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";

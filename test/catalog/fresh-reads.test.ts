@@ -7,24 +7,22 @@ import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
-import { unixSocket } from "../../src/links/unix-socket.ts";
 import { projected } from "../../src/links/projected.ts";
+import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { cell } from "../../src/surface/cell.ts";
 import type { CellClient } from "../../src/surface/client.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { derive } from "../../src/surface/derive/derive.ts";
-import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
 import { projectSurface } from "../../src/surface/project-surface.ts";
-import type { LiveSurface } from "../../src/surface/implement-surface.ts";
 import type { Source } from "../../src/surface/source.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
-import { flakyBackend } from "./flaky-backend.ts";
 import { handlersOf } from "../fixtures/handlers-of.ts";
-import { anonymous } from "../../src/surface/caller.ts";
+import { flakyBackend } from "./flaky-backend.ts";
 
 const muted = defineSurface("muted", {
   n: mcpResource(cell({ schema: z.number() })),

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { schemaLimits } from "../../src/catalog/create-live-catalog.ts";
 import { defaultLimits } from "../../src/http/budgets.ts";
-import { defaultLinkLimits } from "../../src/links/link-limits.ts";
+import { defaultLinkLimits } from "../../src/links/link-options.ts";
 
 const page = readFileSync(new URL("../../docs/guide/limits.md", import.meta.url), "utf8");
 const mebibyte = 1024 * 1024;

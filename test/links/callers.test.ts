@@ -1,17 +1,14 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
 import { childProcess } from "../../src/links/child-process.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Connection, Link } from "../../src/links/link.ts";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
-import { listenWebSocket } from "../../src/links/listen-web-socket.ts";
 import { projected } from "../../src/links/projected.ts";
 import { siblingLinks } from "../../src/links/sibling-links.ts";
 import { surfaceClients } from "../../src/links/surface-clients.ts";
-import { unixSocket } from "../../src/links/unix-socket.ts";
-import { webSocket } from "../../src/links/web-socket.ts";
+import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
+import { listenWebSocket, webSocket } from "../../src/links/web-socket.ts";
 import { callerKey, identifiedBy, withCallerKey } from "../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
@@ -26,6 +23,7 @@ import { projectSurface } from "../../src/surface/project-surface.ts";
 import { bundleScript } from "../fixtures/bundle-script.ts";
 import { echo, startEcho } from "./support/echo-surface.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
+import * as z from "zod";
 
 const fixture = await bundleScript(new URL("stdio/fixtures/server.ts", import.meta.url), "link-server");
 

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
 import { projected } from "../../src/links/projected.ts";
-import { unixSocket } from "../../src/links/unix-socket.ts";
+import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
 import { derive } from "../../src/surface/derive/derive.ts";
@@ -19,6 +17,7 @@ import { Pushed } from "../surface/owner/pushed.ts";
 import { settle, until } from "../surface/support.ts";
 import { usesOf, type Uses } from "../surface/uses-of.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
+import * as z from "zod";
 
 const input = z.object({ node: z.string() });
 const members = { lines: stream({ input, output: z.number() }), alarms: event({ input, output: z.number() }) };

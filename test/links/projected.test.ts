@@ -2,14 +2,12 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
 import { projected } from "../../src/links/projected.ts";
 import { siblingLinks } from "../../src/links/sibling-links.ts";
-import { unixSocket } from "../../src/links/unix-socket.ts";
+import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
@@ -25,6 +23,7 @@ import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { until } from "../surface/support.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
+import * as z from "zod";
 
 const depot = defineSurface("depot", {
   crates: cell({ schema: z.number() }),

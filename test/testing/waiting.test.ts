@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
+import { listenUnixSocket } from "../../src/links/unix-socket.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";

@@ -1,25 +1,23 @@
 import type { Writable } from "node:stream";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
-import type { Listening } from "../listening.ts";
-import type { PeerOptions } from "../serve-peers.ts";
-import { startListening } from "../start-listening.ts";
-import type { StdoutGuard } from "../stdout-guard.ts";
 import { systemClock } from "../../surface/system-clock.ts";
+import { startListening, type Listening, type PeerOptions } from "../listening.ts";
+import type { StdoutGuard } from "../stdout-guard.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { serveWire } from "../wire/serve-wire.ts";
 
-/** What a server over standard input and output is made of. */
-export interface StdioServerSetting extends PeerOptions {
+/** Options of {@link openStdioServer}. */
+export interface StdioServerOptions extends PeerOptions {
   readonly live: Served;
   /** Restored when it closes. */
   readonly guard: StdoutGuard;
 }
 
-/** How long the far side may take to read what was written last. */
+/** Milliseconds that the far side may take to read the last messages. */
 const flushMs = 500;
 
-/** Waits until everything was taken, or for so long. */
+/** Waits until everything was read, or the time is over. */
 async function flush(output: Writable): Promise<void> {
   await new Promise<void>((resolve) => {
     const stop = systemClock.after(flushMs, resolve);
@@ -30,8 +28,8 @@ async function flush(output: Writable): Promise<void> {
   });
 }
 
-async function open(setting: StdioServerSetting, scope: Scope): Promise<object> {
-  const { guard } = setting;
+async function open(options: StdioServerOptions, scope: Scope): Promise<object> {
+  const { guard } = options;
   const { output } = guard;
   scope.add(() => guard.restore());
   scope.add(() => flush(output));
@@ -39,13 +37,13 @@ async function open(setting: StdioServerSetting, scope: Scope): Promise<object> 
   const transport = createStreamTransport({
     input,
     output,
-    // Standard output cannot be ended; that nothing follows is said by the goodbye.
+    // Standard output cannot be ended; the goodbye says that nothing follows.
     end: () => {},
-    // An input that nobody reads does not keep the process alive.
+    // A paused input does not keep the process alive.
     destroy: () => void input.pause(),
     isWary: true,
   });
-  const peer = serveWire(setting.live, transport, setting);
+  const peer = serveWire(options.live, transport, options);
   scope.add(() => peer.close());
   void peer.closed.then(() => scope.close());
   return {};
@@ -54,12 +52,12 @@ async function open(setting: StdioServerSetting, scope: Scope): Promise<object> 
 /**
  * Serves over standard input and output.
  *
- * @throws SurfaceError, as `serveOverStdio()` says.
+ * @throws SurfaceError as `serveOverStdio()`.
  */
-export function openStdioServer(setting: StdioServerSetting): Promise<Listening> {
+export function openStdioServer(options: StdioServerOptions): Promise<Listening> {
   return startListening({
-    live: setting.live,
+    live: options.live,
     where: "standard input",
-    open: (scope) => open(setting, scope),
+    open: (scope) => open(options, scope),
   });
 }

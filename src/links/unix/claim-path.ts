@@ -1,17 +1,116 @@
 import { randomBytes } from "node:crypto";
-import { link, rename, unlink } from "node:fs/promises";
+import { linkSync, lstatSync, renameSync, unlinkSync } from "node:fs";
+import { link, lstat, rename, unlink, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SurfaceError } from "../../errors.ts";
-import { type FileAccess, unlessAbsent } from "./file-access.ts";
 import { codeOf } from "../system-error.ts";
 import { isAnswering } from "./connect-socket.ts";
-import { spareBytes } from "./socket-path.ts";
-import { type Claim, withLock } from "./with-lock.ts";
+import { unlessAbsent, type FileAccess } from "./safe-paths.ts";
+import { isSocketPath, spareBytes } from "./socket-path.ts";
+
+/** A lock that is older belongs to a stuck process: no other holds one for so long. */
+const abandonedMs = 10_000;
+/** Longer than a lock is honoured, so that a starter waits for a stuck lock to expire. */
+const patienceMs = 15_000;
+const retryMs = 20;
+
+/** A path, and the socket beside it that is to get the path. */
+export interface Claim {
+  readonly path: string;
+  readonly from: string;
+}
+
+/** Returns the inode of the lock, or `undefined` if another process has it. */
+async function takeLock(lock: string, from: string): Promise<number | undefined> {
+  try {
+    // The lock gets the times of the socket, which may have waited for it.
+    const now = new Date();
+    await utimes(from, now, now);
+    const { ino } = await lstat(from);
+    await link(from, lock);
+    return ino;
+  } catch (cause) {
+    if (codeOf(cause) === "EEXIST") return undefined;
+    throw cause;
+  }
+}
+
+/**
+ * Removes a lock if it has this inode. Synchronous, so that no other starter of this process comes between the check and the
+ * removal; for those of other processes it moves the lock aside and checks again.
+ */
+function removeLock(lock: string, inode: number): void {
+  const aside = `${lock}.${randomBytes(8).toString("hex")}`;
+  try {
+    if (lstatSync(lock).ino !== inode) return;
+    renameSync(lock, aside);
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return;
+    throw cause;
+  }
+  try {
+    if (lstatSync(aside).ino !== inode) linkSync(aside, lock);
+  } catch (cause) {
+    // A third process has the lock now. That cannot be undone, and the holder of a lock checks twice itself.
+    if (codeOf(cause) !== "EEXIST") throw cause;
+  } finally {
+    unlinkSync(aside);
+  }
+}
+
+/** Removes the lock of a process that was killed, on which no process answers, or that is stuck. */
+async function removeAbandonedLock(lock: string): Promise<void> {
+  const stats = await unlessAbsent(lstat(lock));
+  // No starter creates a directory there.
+  if (stats === undefined || stats.isDirectory()) return;
+  // A time far ahead is from before the clock was set back.
+  const isOld = Math.abs(Date.now() - stats.mtimeMs) > abandonedMs;
+  // Beside the longest paths there is no room for a name that can be connected to: there, age must do.
+  if (!isOld && (!isSocketPath(lock) || (await isAnswering(lock)))) return;
+  removeLock(lock, stats.ino);
+}
+
+async function acquire({ path, from }: Claim, lock: string, withinMs: number): Promise<number> {
+  // Monotonic: the time of day may be set meanwhile.
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const inode = await takeLock(lock, from);
+    if (inode !== undefined) return inode;
+    if (performance.now() >= until) {
+      throw new SurfaceError("SOCKET_IN_USE", `Listening on "${path}": others are starting there, and nobody may`);
+    }
+    await removeAbandonedLock(lock);
+    await sleep(retryMs);
+  }
+}
+
+/**
+ * Runs `act` while no other process does so for the same path. The lock is a link to the socket of its holder: it outlives
+ * `act` only if the process is killed, and then no process answers on it. A process id would say less: it may have been given
+ * to another process, and each container has ids of its own.
+ *
+ * @throws SurfaceError `SOCKET_IN_USE` if others have the lock for longer than `withinMs`; the errors of `act`.
+ */
+export async function withLock<TValue>(
+  claim: Claim,
+  act: () => Promise<TValue>,
+  withinMs: number = patienceMs,
+): Promise<TValue> {
+  const lock = `${claim.path}.lock`;
+  const inode = await acquire(claim, lock, withinMs);
+  try {
+    return await act();
+  } finally {
+    // By inode: it may have expired, and another process may have it.
+    removeLock(lock, inode);
+  }
+}
 
 const maxAttempts = 8;
 const longName = 16;
 
-/** A path beside `path` that nobody else uses, no longer than a socket's may be. */
+/** Returns an unused path beside `path`, as long as a socket may have. */
 export function besidePath(path: string): string {
   const folder = dirname(path);
   const length = Math.max(1, Math.min(longName, spareBytes(folder)));
@@ -26,22 +125,22 @@ function toInUse(path: string): SurfaceError {
 }
 
 /**
- * Removes a socket that nobody answers on. Between the answer and the removal another starter may put a live one in its
- * place: those who remove take turns, and what is removed is moved aside and asked again, for those who do not.
+ * Removes a socket on which no process answers. Another starter may put a live one there meanwhile: those that remove a socket
+ * hold the lock, and against others it moves the socket aside and connects again.
  */
 async function removeStale(path: string): Promise<void> {
   if (await isAnswering(path)) throw toInUse(path);
   const aside = besidePath(path);
   await rename(path, aside);
   if (!(await isAnswering(aside))) return unlink(aside);
-  // Fails where a third has come meanwhile: that one is live too, and is the one that is found.
+  // Fails if a third process has put its socket there: that one is live too.
   await link(aside, path).catch(() => {});
   await unlink(aside);
   throw toInUse(path);
 }
 
-/** Makes room at `path`, where that is ours to make. */
-async function clear(claim: Claim, access: FileAccess): Promise<void> {
+/** Removes a dead socket of this user from `path`. */
+async function clearPath(claim: Claim, access: FileAccess): Promise<void> {
   const { path } = claim;
   const stats = await unlessAbsent(access.lstat(path));
   if (stats === undefined) return;
@@ -55,21 +154,20 @@ async function clear(claim: Claim, access: FileAccess): Promise<void> {
     );
   }
   if (await isAnswering(path)) throw toInUse(path);
-  // Gone meanwhile: another starter has removed it.
+  // Absent if another starter has removed it.
   await unlessAbsent(withLock(claim, () => removeStale(path)));
 }
 
 /**
- * Gives a socket that is listening under the name `from` the name `path`, which it has alone from then on: of several who
- * start at once one succeeds, and none removes what another has just put there.
+ * Moves a listening socket from `from` to `path`. Of several starters one succeeds, and none removes the socket of another.
  *
  * @throws SurfaceError `SOCKET_IN_USE`, `NOT_A_SOCKET`, `WRONG_OWNER`.
  */
 export async function claimPath(from: string, path: string, access: FileAccess): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    await clear({ path, from }, access);
+    await clearPath({ path, from }, access);
     try {
-      // Unlike a move, it fails where something is.
+      // Unlike rename(), it fails if there is a file.
       await link(from, path);
       return await unlink(from);
     } catch (cause) {

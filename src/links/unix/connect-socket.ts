@@ -7,7 +7,7 @@ import { codeOf } from "../system-error.ts";
 
 const probeMs = 1000;
 
-/** Whether somebody answers at a socket. What cannot be told counts as an answer. */
+/** Whether a process answers at a socket. An unclear failure counts as an answer. */
 export async function isAnswering(path: string): Promise<boolean> {
   try {
     (await connectSocket({ path, withinMs: probeMs })).destroy();
@@ -17,18 +17,17 @@ export async function isAnswering(path: string): Promise<boolean> {
   }
 }
 
-/** Where to, and how long it may take. */
-export interface SocketDial {
+/** Options of {@link connectSocket}. */
+interface SocketDial {
   readonly path: string;
   readonly withinMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Opens a socket; whoever asked for it destroys it. A dial that fails, takes too long or is not wanted any more leaves
- * nothing behind.
+ * Opens a socket, which the caller destroys.
  *
- * @throws the system's error, or SurfaceError `TIMEOUT`, or what the signal was fired with.
+ * @throws the system's error, SurfaceError `TIMEOUT`, or the reason of the signal.
  */
 export function connectSocket({ path, withinMs, signal }: SocketDial): Promise<Socket> {
   return new Promise((resolve, reject) => {
@@ -39,7 +38,7 @@ export function connectSocket({ path, withinMs, signal }: SocketDial): Promise<S
     };
     const fail = (cause: unknown): void => {
       settle();
-      // For good: what a destroyed socket still says is nobody's concern.
+      // A destroyed socket may still emit errors.
       socket.on("error", () => {});
       socket.destroy();
       reject(cause);

@@ -3,24 +3,23 @@ import { SurfaceError } from "../../errors.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
-import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
-import { createStreamTransport } from "../transport/stream-transport.ts";
-import { connectSocket } from "./connect-socket.ts";
-import { type FileAccess, ownAccess } from "./file-access.ts";
 import { codeOf } from "../system-error.ts";
-import { assertTrustedSocket } from "./trusted-socket.ts";
+import { createStreamTransport } from "../transport/stream-transport.ts";
+import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
+import { connectSocket } from "./connect-socket.ts";
+import { assertTrustedSocket, ownAccess, type FileAccess } from "./safe-paths.ts";
 
-/** What a connection to a socket is made of. */
-export interface UnixClientSetting extends Pick<WireClientOptions, "signal" | "heartbeatMs"> {
+/** Options of {@link openUnixClient}. */
+export interface UnixClientOptions extends Pick<WireClientOptions, "signal" | "heartbeatMs"> {
   readonly path: string;
-  /** Default: this process and its files. */
+  /** @default this process and its files */
   readonly access?: FileAccess | undefined;
 }
 
 const connectMs = 5000;
 
-async function dial(setting: UnixClientSetting): Promise<Socket> {
-  const { path, signal, access = ownAccess } = setting;
+async function dial(options: UnixClientOptions): Promise<Socket> {
+  const { path, signal, access = ownAccess } = options;
   try {
     await assertTrustedSocket(path, access);
     return await connectSocket({ path, signal, withinMs: connectMs });
@@ -33,15 +32,15 @@ async function dial(setting: UnixClientSetting): Promise<Socket> {
 }
 
 /**
- * Connects to whoever listens on a socket.
+ * Connects to a socket.
  *
- * @throws SurfaceError, as `unixSocket()` says.
+ * @throws SurfaceError as `unixSocket()`.
  */
 export async function openUnixClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
-  setting: UnixClientSetting,
+  options: UnixClientOptions,
 ): Promise<Connection<TSpec>> {
-  const socket = await dial(setting);
+  const socket = await dial(options);
   const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
-  return openWireClient(surface, transport, setting);
+  return openWireClient(surface, transport, options);
 }

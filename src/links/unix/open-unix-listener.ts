@@ -4,25 +4,21 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
-import type { SocketListening } from "../listening.ts";
-import { readLinkUse } from "../link-limits.ts";
-import { type PeerOptions, Peers } from "../serve-peers.ts";
-import { startListening } from "../start-listening.ts";
+import { Peers, startListening, type PeerOptions, type SocketListening } from "../listening.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { besidePath, claimPath } from "./claim-path.ts";
-import { type FileAccess, ownAccess, unlessAbsent } from "./file-access.ts";
-import { assurePrivateFolder } from "./private-folder.ts";
+import { assurePrivateFolder, ownAccess, unlessAbsent, type FileAccess } from "./safe-paths.ts";
 import { assertSocketPath } from "./socket-path.ts";
 
-/** What a listener on a socket is made of. */
-export interface UnixListenerSetting extends PeerOptions {
+/** Options of {@link openUnixListener}. */
+export interface UnixListenerOptions extends PeerOptions {
   readonly live: Served;
   readonly path: string;
-  /** Default: this process and its files. */
+  /** @default this process and its files */
   readonly access?: FileAccess | undefined;
 }
 
-/** Listens under a name of its own: between binding and listening a socket looks like one that nobody answers on. */
+/** Listens beside `path`: between bind() and listen() a socket refuses connections, and looks dead to other starters. */
 async function bind(server: Server, path: string): Promise<string> {
   const from = besidePath(path);
   server.listen({ path: from });
@@ -43,7 +39,7 @@ async function claim(server: Server, path: string, access: FileAccess): Promise<
   }
 }
 
-/** Removes what is at `path` where it is still ours: as long as we listen, no other file has our inode. */
+/** Removes our socket from `path`. By inode, which no other file has as long as we listen. */
 async function removeOwn(path: string, inode: number): Promise<void> {
   const stats = await unlessAbsent(lstat(path));
   if (stats?.ino === inode) await unlessAbsent(unlink(path));
@@ -55,10 +51,10 @@ function accept(peers: Peers): Server {
   });
 }
 
-async function open(setting: UnixListenerSetting, path: string, scope: Scope): Promise<Pick<SocketListening, "stats">> {
-  const { live, access = ownAccess } = setting;
+async function open(options: UnixListenerOptions, path: string, scope: Scope): Promise<Pick<SocketListening, "stats">> {
+  const { live, access = ownAccess } = options;
   await assurePrivateFolder(dirname(path), access);
-  const peers = new Peers(live, setting);
+  const peers = new Peers(live, options);
   const server = accept(peers);
   scope.add(async () => {
     const isClosed = server.listening ? once(server, "close") : undefined;
@@ -67,25 +63,25 @@ async function open(setting: UnixListenerSetting, path: string, scope: Scope): P
     await isClosed;
   });
   const inode = await claim(server, path, access);
-  // A peer that could not be accepted, for want of file descriptors, tries again: no reason to end.
+  // A connection that cannot be accepted, for want of file descriptors, is tried again by its peer.
   server.on("error", () => {});
   scope.add(() => removeOwn(path, inode));
-  return { stats: () => ({ limits: readLinkUse(peers.budgets) }) };
+  return { stats: () => peers.stats() };
 }
 
 /**
  * Listens on a socket.
  *
- * @throws SurfaceError, as `listenUnixSocket()` says.
+ * @throws SurfaceError as `listenUnixSocket()`.
  */
-export async function openUnixListener(setting: UnixListenerSetting): Promise<SocketListening> {
-  const path = resolve(setting.path);
+export async function openUnixListener(options: UnixListenerOptions): Promise<SocketListening> {
+  const path = resolve(options.path);
   assertSocketPath(path);
   return startListening({
-    live: setting.live,
+    live: options.live,
     where: path,
     open: async (scope) => {
-      return { ...(await open(setting, path, scope)), path };
+      return { ...(await open(options, path, scope)), path };
     },
   });
 }

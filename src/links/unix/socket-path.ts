@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { SurfaceError } from "../../errors.ts";
 
-/** Most bytes of a path that a socket can have: the operating system cuts longer ones off without a word. */
+/** Most bytes of the path of a socket: the operating system silently cuts longer ones off. */
 const maxPathBytes = process.platform === "darwin" ? 103 : 107;
 
 /** Whether a socket can be at `path`. */
@@ -11,7 +11,7 @@ export function isSocketPath(path: string): boolean {
 }
 
 /**
- * Refuses what no socket can be at.
+ * Refuses a path that no socket can have.
  *
  * @throws SurfaceError `INVALID_OPTION`.
  */
@@ -24,7 +24,7 @@ export function assertSocketPath(path: string): void {
   );
 }
 
-/** How many bytes are left for a name beside the socket. */
+/** Returns how many bytes are left for a name beside the socket. */
 export function spareBytes(folder: string): number {
   return maxPathBytes - Buffer.byteLength(folder) - 1;
 }

@@ -10,16 +10,16 @@ import { openWireClient, type WireClientOptions } from "../wire/open-wire-client
 import { maxFrameBytes } from "../transport/frame-cutter.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 
-/** What a connection over a web socket is made of. */
-export interface WebClientSetting extends Pick<WireClientOptions, "signal" | "heartbeatMs"> {
+/** Options of {@link openWebClient}. */
+export interface WebClientOptions extends Pick<WireClientOptions, "signal" | "heartbeatMs"> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const connectMs = 5000;
 
-/** Settles when the socket is open or will not be. */
-function opened(socket: WebSocket, { url, signal }: WebClientSetting): Promise<void> {
+/** Waits until the socket is open. */
+function opened(socket: WebSocket, { url, signal }: WebClientOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     let leave = (): void => {};
     const fail = (why: string, cause?: unknown): void => {
@@ -44,23 +44,23 @@ function opened(socket: WebSocket, { url, signal }: WebClientSetting): Promise<v
 }
 
 /**
- * Connects to whoever listens for web sockets.
+ * Connects to a listener for web sockets.
  *
- * @throws SurfaceError, as `webSocket()` says.
+ * @throws SurfaceError as `webSocket()`.
  */
 export async function openWebClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
-  setting: WebClientSetting,
+  options: WebClientOptions,
 ): Promise<Connection<TSpec>> {
-  const { url, headers } = setting;
+  const { url, headers } = options;
   const socket = new WebSocket(url, {
     headers: { ...headers },
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     handshakeTimeout: connectMs,
   });
-  // At once: what is said with the opening would be missed later, and so would an error.
+  // Before the opening ends: a message that comes with it would be missed later, and so would an error.
   const transport = createWebSocketTransport(socket, false);
-  await opened(socket, setting);
-  return openWireClient(surface, transport, setting);
+  await opened(socket, options);
+  return openWireClient(surface, transport, options);
 }

@@ -1,5 +1,6 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
@@ -7,17 +8,50 @@ import { SurfaceError } from "../../errors.ts";
 import type { Share } from "../../spine/budget.ts";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
-import { readLinkUse } from "../link-limits.ts";
-import type { ListenerStats, WebListening } from "../listening.ts";
-import { type PeerOptions, Peers } from "../serve-peers.ts";
-import { startListening } from "../start-listening.ts";
+import { Peers, startListening, type PeerOptions, type WebListening } from "../listening.ts";
 import { codeOf } from "../system-error.ts";
 import { maxFrameBytes } from "../transport/frame-cutter.ts";
-import { judgeUpgrade, type UpgradeRules } from "./judge-upgrade.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 
-/** What a listener for web sockets is made of. */
-export interface WebListenerSetting extends PeerOptions {
+/** Rules for opening a web socket. */
+interface UpgradeRules {
+  readonly path: string;
+  /** Allowed host names, in lower case, without a port. */
+  readonly hosts: ReadonlySet<string>;
+  /** Origins of web pages that may connect. */
+  readonly origins: ReadonlySet<string>;
+  readonly token: string | undefined;
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Returns the name in a `Host` header, or the empty string. */
+function nameOf(host: string | undefined): string {
+  return /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::[0-9]+)?$/i.exec(host ?? "")?.[1]?.toLowerCase() ?? "";
+}
+
+function isAuthorised(header: string | undefined, token: string): boolean {
+  // Digests have one length, so the time shows neither the length nor where the texts differ.
+  return timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
+}
+
+/**
+ * Returns the HTTP status that refuses an opening request, or `undefined`. It checks the host, since a web page can let its own
+ * name resolve to this machine, and the origin, since browsers let every page connect everywhere.
+ */
+function judgeUpgrade(request: IncomingMessage, rules: UpgradeRules): 401 | 403 | 404 | undefined {
+  const { host, origin, authorization } = request.headers;
+  if (!rules.hosts.has(nameOf(host))) return 403;
+  if (origin !== undefined && !rules.origins.has(origin)) return 403;
+  if (request.url?.split("?")[0] !== rules.path) return 404;
+  if (rules.token !== undefined && !isAuthorised(authorization, rules.token)) return 401;
+  return undefined;
+}
+
+/** Options of {@link openWebListener}. */
+export interface WebListenerOptions extends PeerOptions {
   readonly live: Served;
   readonly port: number;
   readonly host: string;
@@ -58,7 +92,7 @@ function accept(peers: Peers, rules: UpgradeRules): Server {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = judgeUpgrade(request, rules);
     if (status !== undefined) return refuse(socket, status);
-    // From here on it has one of the places of peers.
+    // It takes one of the places of peers instead.
     places.get(socket)?.release();
     opener.handleUpgrade(request, socket, head, (opened) =>
       peers.add(createWebSocketTransport(opened, true, request.socket)),
@@ -67,7 +101,7 @@ function accept(peers: Peers, rules: UpgradeRules): Server {
   return server;
 }
 
-async function bind(server: Server, { host, port }: WebListenerSetting): Promise<number> {
+async function bind(server: Server, { host, port }: WebListenerOptions): Promise<number> {
   server.listen({ host, port });
   try {
     await once(server, "listening");
@@ -75,13 +109,13 @@ async function bind(server: Server, { host, port }: WebListenerSetting): Promise
     if (codeOf(cause) !== "EADDRINUSE") throw cause;
     throw new SurfaceError("SOCKET_IN_USE", `Listening on "${host}:${port}": another process listens there`, { cause });
   }
-  // A server on a port has an address of this form.
+  // A server on a port has this type of address.
   return (server.address() as AddressInfo).port;
 }
 
-async function open(setting: WebListenerSetting, scope: Scope): Promise<Pick<WebListening, "port" | "url" | "stats">> {
-  const { live, host, rules } = setting;
-  const peers = new Peers(live, setting);
+async function open(options: WebListenerOptions, scope: Scope): Promise<Pick<WebListening, "port" | "url" | "stats">> {
+  const { live, host, rules } = options;
+  const peers = new Peers(live, options);
   const server = accept(peers, rules);
   scope.add(async () => {
     const isClosed = server.listening ? once(server, "close") : undefined;
@@ -90,20 +124,19 @@ async function open(setting: WebListenerSetting, scope: Scope): Promise<Pick<Web
     await peers.close();
     await isClosed;
   });
-  const port = await bind(server, setting);
-  // A peer that could not be accepted, for want of file descriptors, tries again: no reason to end.
+  const port = await bind(server, options);
+  // A connection that cannot be accepted, for want of file descriptors, is tried again by its peer.
   server.on("error", () => {});
   const name = host.includes(":") ? `[${host}]` : host;
-  const stats = (): ListenerStats => ({ limits: readLinkUse(peers.budgets) });
-  return { port, url: `ws://${name}:${port}${rules.path}`, stats };
+  return { port, url: `ws://${name}:${port}${rules.path}`, stats: () => peers.stats() };
 }
 
 /**
  * Listens for web sockets.
  *
- * @throws SurfaceError, as `listenWebSocket()` says.
+ * @throws SurfaceError as `listenWebSocket()`.
  */
-export function openWebListener(setting: WebListenerSetting): Promise<WebListening> {
-  const { live, host, port } = setting;
-  return startListening({ live, where: `${host}:${port}`, open: (scope) => open(setting, scope) });
+export function openWebListener(options: WebListenerOptions): Promise<WebListening> {
+  const { live, host, port } = options;
+  return startListening({ live, where: `${host}:${port}`, open: (scope) => open(options, scope) });
 }

@@ -7,10 +7,10 @@ import { BaseTransport } from "../transport/base-transport.ts";
 import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/frame-cutter.ts";
 import type { WireTransport } from "../wire/transport.ts";
 
-/** Bytes in a socket from which on what was written waits for the far side. */
+/** Bytes in a socket that make it full. */
 const highWaterMark = 64 * 1024;
 
-/** Codes of a close that somebody meant: done, going away, and none given. */
+/** Close codes of an orderly end: done, going away, and none given. */
 const orderly: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
 function toCause(error: Error): SurfaceError {
@@ -30,10 +30,10 @@ function toClosed(code: number): SurfaceError | undefined {
   return new SurfaceError("DISCONNECTED", `Using a link: the connection was closed with code ${code}`);
 }
 
-/** Carries messages over a web socket, a text each. Listens to it for good. */
+/** Carries messages over a web socket, one a text frame. Never removes its listeners. */
 class WebSocketTransport extends BaseTransport {
   readonly #socket: WebSocket;
-  /** What the messages come over, which tells of a message that is not whole yet. */
+  /** The socket below, which counts the bytes of unfinished messages too. */
   #raw: Socket | undefined;
   #maxBytes: number;
   #wasFull = false;
@@ -107,10 +107,10 @@ class WebSocketTransport extends BaseTransport {
 }
 
 /**
- * Makes a transport over a web socket, which it owns from then on.
+ * Creates a transport over a web socket, which it owns from then on.
  *
- * @param isWary - whether no large message is read before `trust()`.
- * @param raw - what it came from, where it is open already.
+ * @param isWary - whether large messages are refused before `trust()`.
+ * @param raw - the socket below, if the web socket is open already.
  */
 export function createWebSocketTransport(socket: WebSocket, isWary: boolean, raw?: Socket): WireTransport {
   return new WebSocketTransport(socket, isWary, raw);

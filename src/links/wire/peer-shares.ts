@@ -1,5 +1,5 @@
 import type { Share } from "../../spine/budget.ts";
-import type { LinkBudgets } from "../link-limits.ts";
+import type { LinkBudgets } from "../link-options.ts";
 
 let created = 0;
 

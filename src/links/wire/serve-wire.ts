@@ -5,7 +5,7 @@ import { kScope } from "../../surface/implement-surface.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { Scope } from "../../spine/scope.ts";
-import { createLinkBudgets, type LinkBudgets } from "../link-limits.ts";
+import { createLinkBudgets, type LinkBudgets } from "../link-options.ts";
 import { reachSurface } from "../reach-surface.ts";
 import { defaultHandshakeMs, defaultHeartbeatMs } from "./protocol.ts";
 import type { WireTransport } from "./transport.ts";
@@ -14,15 +14,15 @@ import { WireServer } from "./wire-server.ts";
 /** What {@link serveWire} may be told. Times are in milliseconds. */
 export interface ServeWireOptions {
   /** How long nothing is heard before the peer is asked whether it is there. Default 5,000. */
-  readonly heartbeatMs?: number;
+  readonly heartbeatMs?: number | undefined;
   /** How long a peer may take to say who it is. Default 5,000. */
-  readonly handshakeMs?: number;
+  readonly handshakeMs?: number | undefined;
   /** Receives what was masked on its way out, and was not masked by its owner before. Default: the console's error stream. */
-  readonly onFault?: FaultReporter;
+  readonly onFault?: FaultReporter | undefined;
   /** What its listener counts of all peers. Default: budgets of this peer alone. */
-  readonly budgets?: LinkBudgets;
+  readonly budgets?: LinkBudgets | undefined;
   /** Default: this machine's. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** One peer that is served. Whoever serves it closes it. */

@@ -3,18 +3,24 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { nextTurn } from "../../surface/owner/next-turn.ts";
-import type { LinkBudgets } from "../link-limits.ts";
+import type { LinkBudgets } from "../link-options.ts";
 import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
-import { Greeted } from "./served-members.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { toPartCodec } from "./part-codec.ts";
 import { PeerShares } from "./peer-shares.ts";
 import { ProgressSender } from "./progress-sender.ts";
 import { goodbyeMs, maxAsks, maxStreams, methods, protocolVersion } from "./protocol.ts";
-import { readHello, type Hello } from "./read-use.ts";
-import { readAsk, readCredit, readFollow, type AskedOnce, type AskedStream } from "./read-use.ts";
-import type { ServedMember } from "./served-members.ts";
+import {
+  readAsk,
+  readCredit,
+  readFollow,
+  readHello,
+  type AskedOnce,
+  type AskedStream,
+  type Hello,
+} from "./read-use.ts";
+import { Greeted, type ServedMember } from "./served-members.ts";
 import { ServedStream } from "./served-stream.ts";
 import type { WireTransport } from "./transport.ts";
 import { invalid, refuse, toErrorAnswer, unknown, untaken } from "./wire-fault.ts";

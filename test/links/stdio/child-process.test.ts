@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { childProcess, type ChildProcessOptions } from "../../../src/links/child-process.ts";
 import type { Connection } from "../../../src/links/link.ts";
-import { Spawned, startProcess } from "../../../src/links/stdio/spawned.ts";
+import { Spawned, startProcess } from "../../../src/links/stdio/open-child-client.ts";
 import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { echo } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";

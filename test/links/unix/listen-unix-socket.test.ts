@@ -3,8 +3,7 @@ import { chmod, lstat, mkdir, readdir, rm, symlink, utimes, writeFile } from "no
 import { connect, type Socket } from "node:net";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
-import { unixSocket } from "../../../src/links/unix-socket.ts";
+import { listenUnixSocket, unixSocket } from "../../../src/links/unix-socket.ts";
 import { openUnixListener } from "../../../src/links/unix/open-unix-listener.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";

@@ -4,7 +4,7 @@ import { link, mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ownAccess, type FileAccess } from "../../../src/links/unix/file-access.ts";
+import { ownAccess, type FileAccess } from "../../../src/links/unix/safe-paths.ts";
 import { atEndOfTest } from "../../setup/end-of-test.ts";
 
 /** Runs when the test is over, the last one first. */

@@ -3,15 +3,13 @@ import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
-import { unixSocket } from "../../../src/links/unix-socket.ts";
-import { ownAccess } from "../../../src/links/unix/file-access.ts";
-import { assertSafeAncestors } from "../../../src/links/unix/safe-ancestors.ts";
+import { listenUnixSocket, unixSocket } from "../../../src/links/unix-socket.ts";
 import { openUnixClient } from "../../../src/links/unix/open-unix-client.ts";
+import { assertSafeAncestors, ownAccess } from "../../../src/links/unix/safe-paths.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
-import { accessOf, afterThis, strangersGroup, leaveStale, listenRaw, namespaceAccess, newFolder } from "./support.ts";
+import { accessOf, afterThis, leaveStale, listenRaw, namespaceAccess, newFolder, strangersGroup } from "./support.ts";
 
 async function newPath(): Promise<string> {
   return join(await newFolder(), "s.sock");

@@ -1,13 +1,12 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, get, type IncomingMessage } from "node:http";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { type ClientOptions, WebSocket, WebSocketServer } from "ws";
-import { listenWebSocket, type ListenWebSocketOptions } from "../../../src/links/listen-web-socket.ts";
+import { WebSocket, WebSocketServer, type ClientOptions } from "ws";
 import type { WebListening } from "../../../src/links/listening.ts";
 import { maxFrameBytes } from "../../../src/links/transport/frame-cutter.ts";
-import { webSocket } from "../../../src/links/web-socket.ts";
-import { echo, type LiveEcho, startEcho } from "../support/echo-surface.ts";
+import { listenWebSocket, webSocket, type ListenWebSocketOptions } from "../../../src/links/web-socket.ts";
+import { echo, startEcho, type LiveEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
 import { afterThis } from "../unix/support.ts";
 

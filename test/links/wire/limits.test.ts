@@ -1,7 +1,7 @@
 import { PeerShares } from "../../../src/links/wire/peer-shares.ts";
 import { describe, expect, it } from "vitest";
 import { settle, until } from "../../surface/support.ts";
-import { createLinkBudgets } from "../../../src/links/link-limits.ts";
+import { createLinkBudgets } from "../../../src/links/link-options.ts";
 import { connectRaw, connectRich, outcome, type RawPeer, serveRaw } from "./support.ts";
 import { usesOf } from "../../surface/uses-of.ts";
 

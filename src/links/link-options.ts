@@ -1,5 +1,8 @@
-import { object, wholeNumber, type Option } from "../options/option.ts";
+import { duration, object, wholeNumber, type Option } from "../options/option.ts";
 import { Budget, type BudgetUse } from "../spine/budget.ts";
+
+/** Milliseconds of silence after which a peer is asked for a sign of life. Longer ones make a timer fire at once. */
+export const heartbeat: Option = duration(2 ** 31 - 1);
 
 /** Bounds of one thing that peers can make a listener hold. */
 export interface PeerLimit {

@@ -1,5 +1,4 @@
-import { isPlainObject } from "../schema/encode-any.ts";
-import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import { isJsonObject, isPlainObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
 import { shortText, visibleText } from "../schema/visible-text.ts";
 import { digestOf } from "./digest-of.ts";

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { canonicalText } from "../schema/canonical-text.ts";
+import { canonicalText } from "../schema/json.ts";
 import type { JsonValue } from "../schema/json.ts";
 
 /**

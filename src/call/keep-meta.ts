@@ -1,5 +1,5 @@
 import type { ProgressReport } from "../catalog/entry.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 

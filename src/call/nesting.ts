@@ -6,7 +6,7 @@ import { toMatcher, type Matcher } from "../catalog/glob.ts";
 import { createRefused, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";

@@ -1,5 +1,5 @@
 import { Refusal, SurfaceError, type Issue, type SurfaceErrorCode } from "../errors.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";

@@ -1,10 +1,9 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import { fromJsonSchema } from "../schema/from-json-schema.ts";
-import { isJsonObject } from "../schema/json.ts";
-import { setOwn } from "../schema/set-own.ts";
+import { isJsonObject, setOwn } from "../schema/json.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../schema/standard.ts";
-import { toInputSchema } from "../schema/to-input-schema.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { AskSchema } from "./asking.ts";
 import { toFormField } from "./form-field.ts";

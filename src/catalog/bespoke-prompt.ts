@@ -1,11 +1,11 @@
 import { unchecked, text, type OptionFields } from "../options/option.ts";
 import { SurfaceError } from "../errors.ts";
 import { coerceScalar, scalarFields, type ScalarField } from "../schema/coerce-scalar.ts";
-import type { CompiledSchema } from "../schema/compiled-schema.ts";
-import { setOwn } from "../schema/set-own.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
+import type { CompiledSchema } from "../schema/compile-schema.ts";
+import { setOwn } from "../schema/json.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
-import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { UnfitForUri } from "../tags/mcp-resource.ts";

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
-import { toInputSchema } from "../schema/to-input-schema.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { MaybeSchema } from "../surface/member.ts";

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
-import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import { toOutputSchema } from "../schema/compile-schema.ts";
+import type { CompiledSchema } from "../schema/compile-schema.ts";
 import type { Schema } from "../schema/standard.ts";
-import { toOutputSchema } from "../schema/to-output-schema.ts";
 
 /** The output side of a schema that is always there. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function compileOutput(schema: Schema, where: string): CompiledSchema {

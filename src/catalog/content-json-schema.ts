@@ -1,4 +1,4 @@
-import { deepFreeze } from "../schema/deep-freeze.ts";
+import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 
 const text = { type: "string" };

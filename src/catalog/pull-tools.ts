@@ -1,6 +1,6 @@
 import { Refusal, SurfaceError } from "../errors.ts";
-import { clipText } from "../schema/clip-text.ts";
-import { deepFreeze } from "../schema/deep-freeze.ts";
+import { clipText } from "../schema/visible-text.ts";
+import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
 import { setNewest } from "../spine/set-newest.ts";
 import type { Caller } from "../surface/caller.ts";

@@ -4,7 +4,7 @@ import type { Member, Spec } from "../surface/member.ts";
 import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read-tag-options.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
-import { toInputSchema } from "../schema/to-input-schema.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
 import { hasProperty } from "./has-property.ts";
 import { keepConfirm } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";

@@ -1,4 +1,4 @@
-import { toInputSchema } from "../schema/to-input-schema.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import { andThen } from "../surface/is-thenable.ts";

@@ -1,4 +1,4 @@
-import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import type { CompiledSchema } from "../schema/compile-schema.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { Stale } from "../surface/reading.ts";
 import type { ResourceContent } from "./entry.ts";

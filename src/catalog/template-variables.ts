@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { scalarFields } from "../schema/coerce-scalar.ts";
-import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import type { CompiledSchema } from "../schema/compile-schema.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { TemplateVariable } from "./entry.ts";
 

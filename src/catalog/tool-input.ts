@@ -1,8 +1,7 @@
-import { deepFreeze } from "../schema/deep-freeze.ts";
-import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
-import { setOwn } from "../schema/set-own.ts";
+import { deepFreeze, setOwn } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { toInputSchema } from "../schema/to-input-schema.ts";
+import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { ToolInput } from "./entry.ts";
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../schema/json.ts";
 import type { MaybeSchema } from "../surface/member.ts";
-import { toOutputSchema } from "../schema/to-output-schema.ts";
+import { toOutputSchema } from "../schema/compile-schema.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { assertNotResult } from "./assert-not-result.ts";
 import type { ToolOutput } from "./entry.ts";

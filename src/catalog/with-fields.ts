@@ -1,5 +1,5 @@
-import { deepFreeze } from "../schema/deep-freeze.ts";
-import { isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
+import { deepFreeze, isJsonObject } from "../schema/json.ts";
+import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import { orderKeywords } from "../schema/keywords.ts";
 
 /** Adds optional fields to the input of a tool, which is one plain object; the schema given is not changed. */

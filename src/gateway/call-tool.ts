@@ -1,8 +1,8 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
-import { deepFreeze } from "../schema/deep-freeze.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { deepFreeze, isJsonObject } from "../schema/json.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import type { IndexedDeps } from "./gateway-deps.ts";
 import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";

@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
-import { deepFreeze } from "../schema/deep-freeze.ts";
+import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { schemasOf, type OperationSchemas } from "./describe-operation.ts";
 import { findOperation, toNotFound } from "./find-operation.ts";

@@ -1,6 +1,6 @@
 import type { EntryCall, ToolEntry } from "../catalog/entry.ts";
 import { readField, toFieldSchema, type NumberField } from "../catalog/number-field.ts";
-import { deepFreeze } from "../schema/deep-freeze.ts";
+import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import { toScope, type IndexedDeps } from "./gateway-deps.ts";

@@ -1,6 +1,6 @@
 import { refuseHeader, refuseRequest, type HttpRefusal } from "./respond.ts";
 import type { HttpRequest, HttpAnswer } from "./message.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 
 /** A name or address and maybe a port: no user, no path, nothing else that two readers could read differently. */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/;

@@ -1,7 +1,7 @@
 import type { ClientRequest } from "../mcp/dispatcher.ts";
 import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 import { Admission, type StageCounts, StageCounters } from "./admission.ts";
 import { createAuthenticator, type Authenticator } from "./auth/create-authenticator.ts";

@@ -1,6 +1,6 @@
 import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import type { LogLevel } from "../catalog/entry.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isLogLevel } from "./notifications.ts";
 import { metaOf, modernVersions, ownParam, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";

@@ -1,6 +1,6 @@
 import type { LogSink, ProgressSink } from "../call/call-context.ts";
 import type { LogEntry, LogLevel, ProgressReport } from "../catalog/entry.ts";
-import { clipText } from "../schema/clip-text.ts";
+import { clipText } from "../schema/visible-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import {

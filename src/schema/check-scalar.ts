@@ -1,4 +1,4 @@
-import { canonicalText } from "./canonical-text.ts";
+import { canonicalText } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
 import { refuse, spendOnPattern, typeName } from "./receive-walk.ts";

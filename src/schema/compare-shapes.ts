@@ -1,7 +1,6 @@
-import { canonicalText } from "./canonical-text.ts";
-import type { SchemaSide } from "./compiled-schema.ts";
-import { isJsonObject } from "./json.ts";
+import { canonicalText, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import type { SchemaSide } from "./standard.ts";
 import {
   declaredFields,
   fitsDropped,

@@ -1,54 +1,91 @@
-import { createArrayChecks } from "./check-array.ts";
-import { createObjectChecks } from "./check-object.ts";
-import { createScalarChecks } from "./check-scalar.ts";
-import { createUnionChecks } from "./check-union.ts";
+import { createArrayChecks, createObjectChecks } from "./check-parts.ts";
+import { createScalarChecks, toTypeTest, toValueTest, valuesOf } from "./check-scalar.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { refuse, spendOnNode } from "./receive-walk.ts";
-import type { Check, CheckCompiler } from "./receive-walk.ts";
+import { fitsQuietly, refuse, spendOnNode } from "./receive-walk.ts";
+import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 
-/** How a schema is held. */
-interface CheckOptions {
-  /**
-   * To the letter: of `oneOf` one arm fits and no other, lengths are counted in characters, and `enum` holds beside `const`.
-   * Default `false`: as readers do, who take what the far end has checked.
-   */
-  readonly isExact?: boolean;
+type Test = (json: JsonValue) => boolean;
+
+interface Arm {
+  readonly check: Check;
+  /** Rules the arm out at a glance, by its type and the constants in its fields. */
+  readonly test: Test;
 }
 
-interface Compiling {
-  readonly isExact: boolean;
-  readonly document: SchemaDocument;
-  readonly root: JsonSchema;
-  readonly made: Map<unknown, Check>;
-  readonly targets: Map<unknown, Check>;
-  readonly making: Set<unknown>;
-}
-
+const acceptAny: Test = () => true;
 const acceptAll: Check = () => true;
 const acceptNone: Check = (_, walk) => refuse(walk, "expected nothing");
 
-/** Compiles a reader's schema, as `toReaderSchema` makes it, into one function. References must be local. */
-export function compileCheck(root: JsonSchema, { isExact = false }: CheckOptions = {}): Check {
-  const document = createSchemaDocument(root);
-  return compile({ isExact, document, root, made: new Map(), targets: new Map(), making: new Set() }, root);
+/**
+ * Compiles a reader's schema, as `toReaderSchema` makes it, into one function. References must be local.
+ *
+ * @param isExact - Holds the schema to the letter: `oneOf` accepts one fitting arm and no second, lengths count characters, and
+ *   `enum` holds beside `const`. Readers are more lenient, since the far end has validated the value. @default false
+ */
+export function compileCheck(root: JsonSchema, { isExact = false }: { readonly isExact?: boolean } = {}): Check {
+  return new Compiler(root, isExact).now(root);
 }
 
-function compile(compiling: Compiling, node: JsonValue | undefined): Check {
-  if (node === false) return acceptNone;
-  if (!isJsonObject(node)) return acceptAll;
-  const made = compiling.made.get(node);
-  if (made !== undefined) return made;
-  // A node that refers to itself without a property or an item between constrains nothing.
-  if (compiling.making.has(node)) return acceptAll;
-  compiling.making.add(node);
-  const whole = every(compileNode(compiling, node));
-  const check = compiling.isExact && whole !== acceptAll ? counted(whole) : whole;
-  compiling.making.delete(node);
-  compiling.made.set(node, check);
-  return check;
+class Compiler implements CheckCompiler {
+  readonly isExact: boolean;
+  readonly #root: JsonSchema;
+  readonly #document: SchemaDocument;
+  readonly #made = new Map<unknown, Check>();
+  readonly #targets = new Map<unknown, Check>();
+  readonly #making = new Set<unknown>();
+
+  constructor(root: JsonSchema, isExact: boolean) {
+    this.isExact = isExact;
+    this.#root = root;
+    this.#document = createSchemaDocument(root);
+  }
+
+  now(node: JsonValue | undefined): Check {
+    if (node === false) return acceptNone;
+    if (!isJsonObject(node)) return acceptAll;
+    const made = this.#made.get(node);
+    if (made !== undefined) return made;
+    // A node that refers to itself without a property or an item between constrains nothing.
+    if (this.#making.has(node)) return acceptAll;
+    this.#making.add(node);
+    const whole = every(this.#checksOf(node));
+    const check = this.isExact && whole !== acceptAll ? counted(whole) : whole;
+    this.#making.delete(node);
+    this.#made.set(node, check);
+    return check;
+  }
+
+  later(node: JsonValue | undefined): Check {
+    if (!isJsonObject(node)) return this.now(node);
+    let made: Check | undefined;
+    return (json, walk) => (made ??= this.now(node))(json, walk);
+  }
+
+  #checksOf(node: JsonObject): Check[] {
+    const { $ref, allOf } = node;
+    const checks = [...createObjectChecks(node, this), ...createArrayChecks(node, this)];
+    checks.push(...createScalarChecks(node, this.isExact));
+    if (typeof $ref === "string") checks.push(this.#target($ref));
+    if (Array.isArray(allOf)) checks.push(...allOf.map((part: JsonValue) => this.now(part)));
+    checks.push(...createUnionChecks(node, this));
+    return checks.filter((check) => check !== acceptAll);
+  }
+
+  /** Compiles the target of a reference. Only through one can a check come back to itself, so it answers once a value. */
+  #target(ref: string): Check {
+    // toReaderSchema points at nodes and at nothing else.
+    const node = this.#document.resolve(ref, this.#root).node as JsonObject;
+    const known = this.#targets.get(node);
+    if (known !== undefined) return known;
+    const check = this.now(node);
+    if (check === acceptAll) return check;
+    const target = rememberAnswers(check);
+    this.#targets.set(node, target);
+    return target;
+  }
 }
 
 /** Runs checks until one refuses. */
@@ -69,40 +106,6 @@ function counted(check: Check): Check {
   };
 }
 
-function compileNode(compiling: Compiling, node: JsonObject): Check[] {
-  const compiler: CheckCompiler = {
-    isExact: compiling.isExact,
-    now: (part) => compile(compiling, part),
-    later: (part) => later(compiling, part),
-  };
-  const { $ref, allOf } = node;
-  const checks = [...createObjectChecks(node, compiler), ...createArrayChecks(node, compiler)];
-  checks.push(...createScalarChecks(node, compiling.isExact));
-  if (typeof $ref === "string") checks.push(compileTarget(compiling, $ref));
-  if (Array.isArray(allOf)) checks.push(...allOf.map((part) => compiler.now(part)));
-  checks.push(...createUnionChecks(node, compiler));
-  return checks.filter((check) => check !== acceptAll);
-}
-
-function later(compiling: Compiling, node: JsonValue | undefined): Check {
-  if (!isJsonObject(node)) return compile(compiling, node);
-  let made: Check | undefined;
-  return (json, walk) => (made ??= compile(compiling, node))(json, walk);
-}
-
-/** What a reference leads to. Only through one can a check come back to itself, so here it is kept from doing so twice. */
-function compileTarget(compiling: Compiling, ref: string): Check {
-  // toReaderSchema points at nodes and at nothing else.
-  const node = compiling.document.resolve(ref, compiling.root).node as JsonObject;
-  const known = compiling.targets.get(node);
-  if (known !== undefined) return known;
-  const check = compile(compiling, node);
-  if (check === acceptAll) return check;
-  const target = rememberAnswers(check);
-  compiling.targets.set(node, target);
-  return target;
-}
-
 /**
  * Runs a check once on a value. A recursive schema with alternatives would otherwise check a part once for every way that leads
  * to it, which is 2^depth.
@@ -120,4 +123,75 @@ function rememberAnswers(check: Check): Check {
     answers.set(json, fits);
     return fits;
   };
+}
+
+/**
+ * Creates the checks of alternatives and conditions. An inexact check accepts any arm of an `oneOf`.
+ * Ignores `unevaluated…`, which closes objects in ways that no library emits.
+ */
+function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
+  const { anyOf, oneOf, not, if: condition, dependentSchemas } = node;
+  const checks: Check[] = [];
+  for (const list of [anyOf, oneOf]) {
+    if (!Array.isArray(list)) continue;
+    const arms = list.map((arm: JsonValue): Arm => ({ check: compiler.now(arm), test: toTest(arm) }));
+    const isOnly = list === oneOf && compiler.isExact;
+    checks.push((json, walk) => (isOnly ? checkOnlyArm(arms, json, walk) : checkArms(arms, json, walk)));
+  }
+  if (not !== undefined) {
+    const check = compiler.now(not);
+    checks.push((json, walk) => !fitsQuietly(check, json, walk) || refuse(walk, "expected something else"));
+  }
+  if (condition !== undefined) {
+    const [test, fit, unfit] = [compiler.now(condition), compiler.now(node["then"]), compiler.now(node["else"])];
+    checks.push((json, walk) => (fitsQuietly(test, json, walk) ? fit : unfit)(json, walk));
+  }
+  for (const [key, schema] of Object.entries(isJsonObject(dependentSchemas) ? dependentSchemas : {})) {
+    const check = compiler.now(schema);
+    checks.push((json, walk) => !isJsonObject(json) || !Object.hasOwn(json, key) || check(json, walk));
+  }
+  return checks;
+}
+
+function checkOnlyArm(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): boolean {
+  const fitting = arms.filter(({ check, test }) => test(json) && fitsQuietly(check, json, walk));
+  if (fitting.length === 1) return true;
+  if (fitting.length > 1) return refuse(walk, "more than one option fits");
+  // Runs again for the issues only where they are wanted.
+  return !walk.quiet && checkArms(arms, json, walk);
+}
+
+function checkArms(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): boolean {
+  const possible = arms.filter(({ test }) => test(json));
+  const [only] = possible;
+  // The issues of the only arm that is possible are those of the value.
+  if (only !== undefined && possible.length === 1) return only.check(json, walk);
+  return possible.some(({ check }) => fitsQuietly(check, json, walk)) || refuse(walk, "no option fits");
+}
+
+function toTest(arm: JsonValue): Test {
+  if (!isJsonObject(arm)) return acceptAny;
+  const values = valuesOf(arm);
+  if (values !== undefined) return toValueTest(values);
+  const { type } = arm;
+  if (type === undefined) return acceptAny;
+  const ofType = toTypeTest(Array.isArray(type) ? type : [type]);
+  const tags = type === "object" ? tagsOf(arm) : [];
+  return tags.length === 0 ? ofType : (json) => ofType(json) && isJsonObject(json) && hasTags(json, tags);
+}
+
+function tagsOf({ properties, required }: JsonObject): [string, Test][] {
+  if (!isJsonObject(properties) || !Array.isArray(required)) return [];
+  return required.flatMap((key): [string, Test][] => {
+    const property = typeof key === "string" && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const values = isJsonObject(property) ? valuesOf(property) : undefined;
+    return values === undefined || typeof key !== "string" ? [] : [[key, toValueTest(values)]];
+  });
+}
+
+function hasTags(json: JsonObject, tags: readonly [string, Test][]): boolean {
+  return tags.every(([key, test]) => {
+    const value = Object.hasOwn(json, key) ? json[key] : undefined;
+    return value !== undefined && test(value);
+  });
 }

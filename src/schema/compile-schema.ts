@@ -1,7 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
-import { deepFreeze } from "./deep-freeze.ts";
-import { isJsonObject } from "./json.ts";
+import { deepFreeze, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { normalise } from "./normalise.ts";
 import { readStandard } from "./read-standard.ts";
@@ -11,19 +9,62 @@ import { toReaderSchema } from "./reader-schema.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import { tidyNode } from "./schema-node.ts";
 import { isZod3, standardOf, zod3Advice } from "./standard.ts";
-import type { Schema } from "./standard.ts";
+import type { Schema, SchemaSide } from "./standard.ts";
 import { SchemaCodec } from "./wire-codec.ts";
+import type { WireCodec } from "./wire-codec.ts";
 import { wireKey } from "./wire-forms.ts";
 import { isZodSchema } from "./zod-schema.ts";
 
+/** The JSON Schema that agents see of a schema, and the wire form of its values. Immutable; one per schema and side. */
+export interface CompiledSchema {
+  /** Deep-frozen JSON Schema 2020-12, self-contained, root always `type: "object"`, without `$schema`. */
+  readonly json: JsonSchema;
+  /** Returns {@link CompiledSchema.json} with `oneOf` kept apart from `anyOf` at the root. Built at each call. */
+  readonly exact: () => JsonSchema;
+  /** True when the value is not an object and travels under the key `value`. The codec does the wrapping. */
+  readonly wrapped: boolean;
+  /** True when the value may be undefined. Nothing travels for it then, or null where something has to. */
+  readonly optional: boolean;
+  /** Encodes to, and decodes from, the values that {@link CompiledSchema.json} describes. */
+  readonly codec: WireCodec;
+  /** Returns the schema of the value without a wrapper for the readers of links, by `toReaderSchema`. Made on first use. */
+  readonly reader: () => JsonSchema;
+}
+
 const caches: Record<SchemaSide, WeakMap<Schema, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
+const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required"];
+/** The root of a value that never travels. Closed, so that a model reads "takes nothing" and not "takes anything". */
+const noFields: JsonSchema = Object.freeze({
+  type: "object",
+  properties: Object.freeze({}),
+  additionalProperties: false,
+});
+/** Decoding drops the fields that a host adds. */
+const noInput: CompiledSchema = Object.freeze({
+  json: noFields,
+  exact: () => noFields,
+  wrapped: false,
+  optional: true,
+  codec: Object.freeze({ encode: () => ({}), decode: () => undefined, prune: () => ({}), stringify: () => "{}" }),
+  reader: () => noFields,
+});
+
+/** Compiles the arguments of a member: an agent sends them. See {@link compileSchema}. */
+export function toInputSchema(schema: Schema | undefined, where: string): CompiledSchema {
+  return schema === undefined ? noInput : compileSchema(schema, "input", where);
+}
+
+/** Compiles the result of a member. Undefined stays undefined: use `anyCodec` for its values. See {@link compileSchema}. */
+export function toOutputSchema(schema: Schema | undefined, where: string): CompiledSchema | undefined {
+  return schema === undefined ? undefined : compileSchema(schema, "output", where);
+}
 
 /**
- * Converts one side of a schema, once.
+ * Converts one side of a schema. Cached by schema: converting twice is free.
  *
  * @param where - the member's name, for the error.
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where` and, for a reference, the path; whatever went wrong in the
- *   schema's library, a stack overflow of an endless schema included, is the `cause`.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where` and, for a reference, the path. Its `cause` is the error of the
+ *   schema's library, also a stack overflow of an endless schema.
  */
 export function compileSchema(schema: Schema, side: SchemaSide, where: string): CompiledSchema {
   const cached = caches[side].get(schema);
@@ -33,7 +74,11 @@ export function compileSchema(schema: Schema, side: SchemaSide, where: string): 
     caches[side].set(schema, compiled);
     return compiled;
   } catch (cause) {
-    throw unsupported({ side, where, cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const why = cause instanceof RangeError ? "it is nested too deep, or without end" : reason;
+    throw new SurfaceError("SCHEMA_UNSUPPORTED", `Converting the ${side} schema of ${where} to JSON Schema: ${why}`, {
+      cause,
+    });
   }
 }
 
@@ -66,15 +111,6 @@ function isAbsent({ document }: RawSchema): boolean {
   return tidyNode(document)[wireKey] === "absent";
 }
 
-function unsupported(at: { side: SchemaSide; where: string; cause: unknown }): SurfaceError {
-  const { side, where, cause } = at;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const why = cause instanceof RangeError ? "it is nested too deep, or without end" : reason;
-  return new SurfaceError("SCHEMA_UNSUPPORTED", `Converting the ${side} schema of ${where} to JSON Schema: ${why}`, {
-    cause,
-  });
-}
-
 /**
  * Gets JSON Schema out of a schema: from zod by its converter (zod/mini has no other way, and zod's own Standard JSON
  * Schema is the same converter with less to say), else from Standard JSON Schema, which is also where
@@ -92,15 +128,6 @@ function readJsonSchema(schema: Schema, side: SchemaSide): RawSchema {
       "need Standard JSON Schema (~standard.jsonSchema), zod 4, or withJsonSchema(validator, json)",
   );
 }
-
-const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required"];
-
-/** The root of a value that never travels. Closed, so that a model reads "takes nothing" and not "takes anything". */
-export const noFields: JsonSchema = Object.freeze({
-  type: "object",
-  properties: Object.freeze({}),
-  additionalProperties: false,
-});
 
 /** Tells whether every value of a normalised schema is an object: then it can be a root. */
 function isObjectSchema(json: JsonObject): boolean {

@@ -1,10 +1,9 @@
-import { isJsonObject } from "./json.ts";
-import { canonicalText } from "./canonical-text.ts";
-import { setOwn } from "./set-own.ts";
+import { canonicalText, isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { clipText } from "./clip-text.ts";
+import { clipText } from "./visible-text.ts";
 import { compareShapes, isWeighable } from "./compare-shapes.ts";
-import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import type { SchemaSide } from "./standard.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 
 import { wireKey } from "./wire-forms.ts";

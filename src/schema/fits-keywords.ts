@@ -1,5 +1,4 @@
-import { canonicalText } from "./canonical-text.ts";
-import { isJsonObject } from "./json.ts";
+import { canonicalText, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { annotationKeywords } from "./keywords.ts";
 

@@ -1,10 +1,9 @@
-import { isJsonObject } from "./json.ts";
-import { setOwn } from "./set-own.ts";
+import { canonicalText, isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { distinct, fieldsOf, isForbidden } from "./object-fields.ts";
-import type { Field } from "./object-fields.ts";
+import { clipText } from "./visible-text.ts";
 import { orderKeywords } from "./keywords.ts";
-import { toRulesText } from "./union-rules.ts";
+import { distinct, fieldAt, fieldsOf, isForbidden, joinedNodes, listedValues, unionsOf } from "./object-fields.ts";
+import type { Field, ObjectFields } from "./object-fields.ts";
 
 // One provider or another rejects each of these at a root.
 const refusedKeywords = ["allOf", "anyOf", "oneOf", "not", "if", "enum", "const"] as const;
@@ -75,4 +74,170 @@ function mergeEnums(variants: readonly JsonValue[]): JsonObject | undefined {
     ...(isShared ? { description } : {}),
     enum: [...new Set(values)],
   };
+}
+
+/** One alternative of a union: the nodes that hold together, and what its author calls it. */
+interface Case {
+  readonly nodes: readonly JsonObject[];
+  readonly title: string | undefined;
+  /** Whether every union on the way to it is a `oneOf`. */
+  readonly isExclusive: boolean;
+  /** Whether it has further unions, which are not written out. */
+  readonly isPartial: boolean;
+}
+
+interface ReadCase extends ObjectFields {
+  readonly title: string | undefined;
+  /** The fields that the alternative itself names. */
+  readonly names: readonly string[];
+}
+
+interface Paragraph {
+  readonly text: string;
+  /** Whether the text leaves out differences between the alternatives. */
+  readonly isPartial: boolean;
+}
+
+const maxUnions = 6;
+const maxRules = 24;
+const maxRuleBytes = 256;
+const maxTitleBytes = 96;
+const maxValues = 6;
+const lostKeywords = ["not", "if", "enum", "dependentSchemas"] as const;
+// `flattenRoot` keeps these of the root itself.
+const lostBelowKeywords = [
+  ...["dependentRequired", "propertyNames", "patternProperties", "minProperties", "maxProperties"],
+] as const;
+const trivialNames = canonicalText({ type: "string" });
+
+/**
+ * Describes in text how the fields of an object schema depend on each other: one list for each union, and one sentence that names
+ * the keywords without a description.
+ */
+function toRulesText(root: JsonSchema, { required }: ObjectFields): string {
+  const unions = allUnionsOf(root);
+  const paragraphs = unions.slice(0, maxUnions).map(({ cases }) => {
+    return toParagraph(cases, { required, maxLines: Math.floor(maxRules / Math.min(unions.length, maxUnions)) });
+  });
+  const hidden = new Set(hiddenKeywords(root, lostKeywords));
+  if (unions.length > maxUnions || paragraphs.some(({ isPartial }) => isPartial)) hidden.add("anyOf");
+  const texts = paragraphs.flatMap(({ text }) => (text === "" ? [] : [text]));
+  if (hidden.size > 0) texts.push(`Further conditions hold that this schema does not show: ${[...hidden].join(", ")}.`);
+  return texts.join("\n\n");
+}
+
+/** The unions of a node and of its parts, which hold independently of each other. */
+function allUnionsOf(node: JsonObject): readonly { readonly cases: readonly Case[] }[] {
+  const own = unionsOf(node).map(({ keyword, arms }) => {
+    const isExclusive = keyword === "oneOf";
+    return {
+      cases: arms.flatMap((arm) => casesOf(arm).map((it) => ({ ...it, isExclusive: isExclusive && it.isExclusive }))),
+    };
+  });
+  return [...own, ...joinedNodes(node).flatMap(allUnionsOf)];
+}
+
+/** The alternatives of one arm: one for each alternative of the single union in it, or else the arm itself. */
+function casesOf(arm: JsonObject): readonly Case[] {
+  const { title, description } = arm;
+  const name = [title, description].find((text) => typeof text === "string" && text !== "");
+  const own = typeof name === "string" ? name : undefined;
+  const [inner, ...others] = allUnionsOf(arm);
+  if (inner === undefined || others.length > 0) {
+    return [{ nodes: [arm], title: own, isExclusive: true, isPartial: others.length > 0 }];
+  }
+  const outer = withoutUnions(arm);
+  return inner.cases.map((it) => ({ ...it, nodes: [outer, ...it.nodes], title: it.title ?? own }));
+}
+
+function withoutUnions(node: JsonObject): JsonObject {
+  const { allOf: _allOf, anyOf: _anyOf, oneOf: _oneOf, ...own } = node;
+  return { ...own, allOf: joinedNodes(node).map(withoutUnions) };
+}
+
+function toParagraph(cases: readonly Case[], at: { required: ReadonlySet<string>; maxLines: number }): Paragraph {
+  const read = cases.slice(0, maxRules).map((it): ReadCase => {
+    const fields = fieldsOf({ allOf: it.nodes });
+    const described = [...fields.named].filter(([, { variants }]) => variants.length > 0).map(([name]) => name);
+    const names = new Set([...described, ...fields.required]);
+    const required = new Set([...fields.required, ...at.required]);
+    return { ...fields, title: it.title, required, names: [...names] };
+  });
+  const shared = sharedFields(read);
+  const lines = [...new Set(read.map((it) => toLine(it, shared)))];
+  const isPartial = cases.some((it) => it.isPartial);
+  // Alternatives with one field differ in its values only, and the schema of the field shows those.
+  if (lines.length < 2) return { text: "", isPartial: isPartial || read.some(({ names }) => names.length > 1) };
+  const isExclusive =
+    cases.every((it) => it.isExclusive) || (cases.length === read.length && (areClosed(read) || areApart(read)));
+  const shown = lines.slice(0, at.maxLines);
+  const count = lines.length - shown.length + cases.length - read.length;
+  const text = [
+    `Give the fields of ${isExclusive ? "exactly" : "at least"} one of these:`,
+    ...shown.map((line) => `- ${line}`),
+    ...(count > 0 ? [`- and ${count} more`] : []),
+  ];
+  return { text: text.map((line) => clipText(line, maxRuleBytes)).join("\n"), isPartial };
+}
+
+function areClosed(cases: readonly ObjectFields[]): boolean {
+  return cases.every(({ rest }) => isForbidden(rest));
+}
+
+/** Tells whether no object can be accepted by two of the alternatives. */
+function areApart(cases: readonly ObjectFields[]): boolean {
+  return cases.every((first, index) => cases.slice(index + 1).every((second) => exclude(first, second)));
+}
+
+function exclude(first: ObjectFields, second: ObjectFields): boolean {
+  return [...new Set([...first.required, ...second.required])].some((name) => {
+    const fields = [fieldAt(first, name), fieldAt(second, name)];
+    if (fields.some(isForbidden)) return true;
+    const [values, others] = fields.map((field) => (field.isComplete ? listedValues(field) : undefined));
+    if (values === undefined || others === undefined) return false;
+    const texts = new Set(values.map((value) => canonicalText(value)));
+    return others.every((value) => !texts.has(canonicalText(value)));
+  });
+}
+
+/** The fields with the same list of values in every alternative, which their own schema shows. */
+function sharedFields(cases: readonly ObjectFields[]): ReadonlySet<string> {
+  const names = cases[0]?.named.keys() ?? [];
+  return new Set([...names].filter((name) => new Set(cases.map((it) => toValuesText(fieldAt(it, name)))).size === 1));
+}
+
+function toLine(fields: ReadCase, shared: ReadonlySet<string>): string {
+  const { names, rest, required, title } = fields;
+  const label = (name: string): string => {
+    const values = shared.has(name) ? undefined : toValuesText(fieldAt(fields, name));
+    return values === undefined ? name : `${name} ${values}`;
+  };
+  const needed = names.filter((name) => required.has(name)).map((name) => ({ name, text: label(name) }));
+  const tags = needed.filter(({ name, text }) => text !== name).map(({ text }) => text);
+  const others = needed.filter(({ name, text }) => text === name).map(({ text }) => text);
+  const optional = names.filter((name) => !required.has(name)).map(label);
+  const needs =
+    others.length > 0 ? `required ${others.join(", ")}` : `no ${tags.length > 0 ? "other " : ""}field required`;
+  const takes = optional.length > 0 ? `; optional ${optional.join(", ")}` : "";
+  const further = rest.variants.length > 0 ? "; further fields allowed" : "";
+  const called = title === undefined ? "" : ` (${clipText(title, maxTitleBytes)})`;
+  return `${tags.length > 0 ? `${tags.join(", ")}: ` : ""}${needs}${takes}${further}${called}`;
+}
+
+function toValuesText(field: Field): string | undefined {
+  const values = listedValues(field);
+  if (values === undefined) return undefined;
+  const texts = [...new Set(values.map((value) => JSON.stringify(value)))];
+  const more = texts.length > maxValues ? [`${texts.length - maxValues} more`] : [];
+  const all = [...texts.slice(0, maxValues), ...more];
+  return all.length === 1 ? all[0] : `${all.slice(0, -1).join(", ")} or ${all.at(-1) ?? ""}`;
+}
+
+function hiddenKeywords(node: JsonObject, lost: readonly string[]): readonly string[] {
+  const own = lost.filter((keyword) => {
+    const value = node[keyword];
+    return value !== undefined && !(keyword === "propertyNames" && canonicalText(value) === trivialNames);
+  });
+  const nodes = [...joinedNodes(node), ...unionsOf(node).flatMap(({ arms }) => arms)];
+  return [...own, ...nodes.flatMap((part) => hiddenKeywords(part, [...lostKeywords, ...lostBelowKeywords]))];
 }

@@ -1,5 +1,4 @@
-import { isJsonObject } from "./json.ts";
-import { setOwn } from "./set-own.ts";
+import { isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { isNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";

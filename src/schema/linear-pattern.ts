@@ -1,6 +1,6 @@
-import { parsePattern, PatternUnsupported } from "./parse-pattern.ts";
+import { PatternUnsupported, parsePattern } from "./parse-pattern.ts";
 import { writeProgram } from "./pattern-program.ts";
-import { runProgram, type Spend } from "./run-program.ts";
+import type { CountBounds, Instruction, PatternProgram, Program } from "./pattern-program.ts";
 
 /** Tells whether a text has a match, in time that grows with the text's length times the pattern's. */
 export type LinearPattern = (text: string, spend: Spend) => boolean;
@@ -26,4 +26,240 @@ export function compileLinearPattern(source: string): CompiledPattern {
     if (cause instanceof SyntaxError) return { reason: 'is not a regular expression of JavaScript with the flag "u"' };
     throw cause;
   }
+}
+
+// Memory that is cleared in the time of one step.
+const wordsPerStep = 16;
+const lastOfOneUnit = 0xff_ff;
+
+/** Counts work. @throws when there was too much. */
+type Spend = (steps: number) => void;
+
+/** The text that programs read. */
+interface Reading {
+  readonly text: string;
+  readonly spend: Spend;
+  /** A bit for each look-ahead that holds, by index of the text. */
+  readonly looks: Uint32Array;
+}
+
+/** A place in the text, and the number of characters read on the way to it. */
+interface Place {
+  index: number;
+  taken: number;
+}
+
+/**
+ * Tells whether a text has a match. Takes at most some steps for each character and instruction, whatever the text is: the
+ * machine follows all alternatives at once, and marks in one pass backwards the places where each look-ahead holds.
+ */
+export function runProgram({ main, looks }: PatternProgram, text: string, spend: Spend): boolean {
+  const reading: Reading = { text, spend, looks: new Uint32Array(looks.length === 0 ? 0 : text.length + 1) };
+  for (const [at, program] of looks.entries()) markLook(program, reading, 1 << at);
+  const machine = new Machine(main, reading);
+  for (const place = { index: 0, taken: 0 }; ;) {
+    if (machine.begin(place)) return true;
+    if (place.index >= text.length) return false;
+    // The index is within the text.
+    const code = text.codePointAt(place.index) ?? 0;
+    place.index += lengthOf(code);
+    machine.step(code, place);
+  }
+}
+
+/** Sets the bit of a look-ahead at each place where it holds: where a match ends for its program, which reads backwards. */
+function markLook(program: Program, reading: Reading, bit: number): void {
+  const { text, looks } = reading;
+  const machine = new Machine(program, reading);
+  for (const place = { index: text.length, taken: 0 }; ;) {
+    if (machine.begin(place)) looks[place.index] = (looks[place.index] ?? 0) | bit;
+    if (place.index === 0) return;
+    const code = codeBefore(text, place.index);
+    place.index -= lengthOf(code);
+    machine.step(code, place);
+  }
+}
+
+/** Returns the number of UTF-16 units of a character. */
+function lengthOf(code: number): number {
+  return code > lastOfOneUnit ? 2 : 1;
+}
+
+function codeBefore(text: string, index: number): number {
+  const pair = index > 1 ? (text.codePointAt(index - 2) ?? 0) : 0;
+  return pair > lastOfOneUnit ? pair : text.charCodeAt(index - 1);
+}
+
+/** Counts the repetitions of one character, from each of the places where they may have begun. */
+class Counter {
+  readonly #min: number;
+  readonly #max: number;
+  /** Characters taken when repetitions began, the oldest first. */
+  #starts: number[] = [];
+  #head = 0;
+  isDone = false;
+
+  constructor({ min, max }: CountBounds) {
+    this.#min = min;
+    this.#max = max;
+  }
+
+  get isLive(): boolean {
+    return this.#head < this.#starts.length;
+  }
+
+  enter(taken: number): void {
+    // Without an upper bound the oldest start says all, and without a lower one the newest.
+    if (this.#max === Number.POSITIVE_INFINITY && this.isLive) return;
+    if (this.#min <= 1) this.#clear();
+    this.#starts.push(taken);
+  }
+
+  /** Reads a character: `isFitting` tells whether it is one to be counted. */
+  advance(isFitting: boolean, taken: number): void {
+    if (!isFitting) this.#clear();
+    while (this.isLive && this.#oldest(taken) > this.#max) this.#head += 1;
+    this.isDone = this.isLive && this.#oldest(taken) >= this.#min;
+    if (this.#head > this.#max) {
+      this.#starts = this.#starts.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #oldest(taken: number): number {
+    return taken - (this.#starts[this.#head] ?? taken);
+  }
+
+  #clear(): void {
+    this.#starts.length = 0;
+    this.#head = 0;
+  }
+}
+
+/** Follows the states of one program through a text. */
+class Machine {
+  readonly #code: readonly Instruction[];
+  readonly #reading: Reading;
+  readonly #counters: readonly Counter[];
+  readonly #open: number[] = [];
+  /** The place where each state was last added, by number: a new place needs no clearing. */
+  readonly #seen: Uint32Array;
+  #turn = 1;
+  #now: number[] = [];
+  #next: number[] = [];
+  #isMatched = false;
+
+  constructor({ code, counters }: Program, reading: Reading) {
+    this.#code = code;
+    this.#reading = reading;
+    this.#counters = counters.map((bounds) => new Counter(bounds));
+    this.#seen = new Uint32Array(code.length + 1);
+    // Short texts by the thousand would otherwise allocate without end.
+    reading.spend(code.length / wordsPerStep);
+  }
+
+  /** Begins a match at a place; true when one that has begun there or before ends there. */
+  begin(place: Place): boolean {
+    this.#add(0, place);
+    return this.#isMatched;
+  }
+
+  /** Reads a character and moves to the place behind it: each state that takes the character goes on. */
+  step(code: number, place: Place): void {
+    const now = this.#now;
+    place.taken += 1;
+    this.#reading.spend(now.length);
+    this.#now = this.#next;
+    this.#now.length = 0;
+    this.#next = now;
+    this.#turn += 1;
+    this.#isMatched = false;
+    // Before any repetition begins at the new place.
+    if (this.#counters.length > 0) for (const state of now) this.#count(state, code, place);
+    for (const state of now) this.#take(state, code, place);
+  }
+
+  #count(state: number, code: number, { taken }: Place): void {
+    const instruction = this.#code[state];
+    if (instruction?.kind === "count") this.#counters[instruction.counter]?.advance(instruction.test(code), taken);
+  }
+
+  #take(state: number, code: number, place: Place): void {
+    const instruction = this.#code[state];
+    if (instruction?.kind === "char") {
+      if (instruction.test(code)) this.#add(state + 1, place);
+    } else if (instruction?.kind === "count") {
+      const counter = this.#counters[instruction.counter];
+      if (counter?.isLive === true) this.#add(state, place);
+      if (counter?.isDone === true) this.#add(state + 1, place);
+    }
+  }
+
+  /** Adds a state, and all that follow it without reading a character. */
+  #add(start: number, place: Place): void {
+    const open = this.#open;
+    const seen = this.#seen;
+    const turn = this.#turn;
+    let steps = 0;
+    for (let state: number | undefined = start; state !== undefined; state = open.pop()) {
+      steps += 1;
+      if (seen[state] === turn) continue;
+      seen[state] = turn;
+      this.#enter(state, place);
+    }
+    this.#reading.spend(steps);
+  }
+
+  #enter(state: number, place: Place): void {
+    const instruction = this.#code[state];
+    // Behind the last instruction.
+    if (instruction === undefined) {
+      this.#isMatched = true;
+      return;
+    }
+    switch (instruction.kind) {
+      case "char":
+      case "count":
+        this.#now.push(state);
+        break;
+      case "split":
+        for (const target of instruction.targets) this.#open.push(target);
+        break;
+      case "enter":
+        this.#counters[instruction.counter]?.enter(place.taken);
+        this.#open.push(state + 1);
+        break;
+      default:
+        if (this.#holds(instruction, place.index)) this.#open.push(state + 1);
+    }
+  }
+
+  #holds(instruction: Instruction, index: number): boolean {
+    const { text, looks } = this.#reading;
+    switch (instruction.kind) {
+      case "start":
+        return index === 0;
+      case "end":
+        return index === text.length;
+      case "boundary":
+        return isBoundary(text, index);
+      case "nonBoundary":
+        return !isBoundary(text, index);
+      case "look":
+        return (((looks[index] ?? 0) & instruction.bit) !== 0) !== instruction.isNegative;
+      default:
+        return false;
+    }
+  }
+}
+
+function isBoundary(text: string, index: number): boolean {
+  return isWord(text.charCodeAt(index - 1)) !== isWord(text.charCodeAt(index));
+}
+
+/** Tests a UTF-16 unit for `\w`; `NaN`, which stands outside of the text, is none. */
+function isWord(unit: number): boolean {
+  const isDigit = unit >= 0x30 && unit <= 0x39;
+  const lower = unit | 0x20;
+  return isDigit || unit === 0x5f || (unit < 0x80 && lower >= 0x61 && lower <= 0x7a);
 }

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { setOwn } from "./set-own.ts";
+import { setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import {
   annotationKeywords,

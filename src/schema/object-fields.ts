@@ -1,5 +1,4 @@
-import { isJsonObject } from "./json.ts";
-import { canonicalText } from "./canonical-text.ts";
+import { canonicalText, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./keywords.ts";
 import { absentNode } from "./schema-node.ts";

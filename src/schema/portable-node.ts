@@ -1,4 +1,4 @@
-import { canonicalText } from "./canonical-text.ts";
+import { canonicalText } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./keywords.ts";
 

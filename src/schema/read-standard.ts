@@ -1,8 +1,7 @@
 import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
-import type { SchemaSide } from "./compiled-schema.ts";
 import { absentNode, formlessNode } from "./schema-node.ts";
 import { standardOf } from "./standard.ts";
-import type { Schema } from "./standard.ts";
+import type { Schema, SchemaSide } from "./standard.ts";
 import { bigintSchema, dateSchema, mapSchema, setSchema } from "./wire-forms.ts";
 
 const targets = ["draft-2020-12", "draft-07"] as const;

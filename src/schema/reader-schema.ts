@@ -1,4 +1,4 @@
-import { setOwn } from "./set-own.ts";
+import { setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { annotationKeywords, compareKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { relaxIntersection } from "./fold-intersection.ts";

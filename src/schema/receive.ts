@@ -1,6 +1,6 @@
 import type { Issue } from "../errors.ts";
 import { compileCheck } from "./compile-check.ts";
-import type { CompiledSchema } from "./compiled-schema.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { createReceiveWalk, fitsQuietly, refuse } from "./receive-walk.ts";
 import type { Check, ReceiveWalk } from "./receive-walk.ts";

@@ -1,5 +1,5 @@
 import type { Issue } from "../errors.ts";
-import { clipText } from "./clip-text.ts";
+import { clipText } from "./visible-text.ts";
 
 /** At most this many issues are kept of a failed validation. House policy: the first few are what gets fixed. */
 export const maxIssues = 5;

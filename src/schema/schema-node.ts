@@ -1,7 +1,6 @@
-import { encodeAny } from "./encode-any.ts";
+import { createWalkPath, encodeAny } from "./encode-value.ts";
 import type { JsonValue } from "./json.ts";
 import { keywordOrder, listKeywords, mapKeywords, schemaKeywords, standardFormats, standardTypes } from "./keywords.ts";
-import { createWalkPath } from "./walk-path.ts";
 import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
 
 /** A JSON Schema object as some library emitted it: nothing about it is certain yet. */

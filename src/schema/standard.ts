@@ -12,6 +12,9 @@ export interface Schema {
   readonly "~standard": unknown;
 }
 
+/** A side of a schema: the values that a producer hands in, or those that come out. */
+export type SchemaSide = "input" | "output";
+
 /** The pair `{ input, output }` of types of a schema. Of zod from `_zod`: its `~standard` costs the compiler 110 more. */
 type TypesOf<TSchema extends Schema> = TSchema extends { readonly _zod: { readonly output: unknown } }
   ? TSchema["_zod"]

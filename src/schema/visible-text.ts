@@ -5,6 +5,11 @@ const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
 // written as JSON.
 const misleading = /(?!\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cf}\p{DI}]/gu;
 
+const encoder = new TextEncoder();
+// C0, DEL, C1 and the two Unicode line breaks: anything that could move a cursor or fake a second line.
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+
 function toEscape(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
@@ -12,11 +17,6 @@ function toEscape(character: string): string {
 /** Escapes control, invisible and bidirectional characters as `\u{202e}`. The result is one line. */
 export function visibleText(text: string): string {
   return text.replace(unseen, toEscape);
-}
-
-/** Escapes invisible and bidirectional characters, but no joiners and no control characters: for text that is prose. */
-export function visibleProse(text: string): string {
-  return text.replace(misleading, toEscape);
 }
 
 /**
@@ -56,4 +56,31 @@ export function shortText(text: string, maxLength: number, digest?: () => string
   const end = visibleWithin(Array.from(text.slice(-half)).toReversed(), half).toReversed();
   const note = digest === undefined ? "" : `, ${digest()}`;
   return `${start.join("")} … (${text.length} characters${note}) … ${end.join("")}`;
+}
+
+/**
+ * Makes a text safe to show on one line and bounds it: runs of control characters become one space, invisible and bidirectional
+ * characters become escapes, and what exceeds `maxBytes` of UTF-8 is cut at a character and ends in `…`.
+ */
+export function clipText(text: string, maxBytes: number): string {
+  // A character is at least one byte, so nothing beyond maxBytes characters can survive: cut before the regex runs.
+  const clean = text
+    .slice(0, maxBytes + 1)
+    .replace(control, " ")
+    .replace(misleading, toEscape);
+  // A UTF-16 unit is at most 3 bytes.
+  if (clean.length * 3 <= maxBytes) return clean;
+  if (encoder.encode(clean).length <= maxBytes && text.length <= maxBytes) return clean;
+  return clipBytes(clean, maxBytes - 3) + "…";
+}
+
+function clipBytes(text: string, maxBytes: number): string {
+  let kept = "";
+  let bytes = 0;
+  for (const character of text) {
+    bytes += encoder.encode(character).length;
+    if (bytes > maxBytes) break;
+    kept += character;
+  }
+  return kept;
 }

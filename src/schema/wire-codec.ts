@@ -1,13 +1,11 @@
 import { compilePlan } from "./compile-plan.ts";
-import { decodePlanned } from "./decode-planned.ts";
-import { encodeAny } from "./encode-any.ts";
-import { encodePlanned } from "./encode-planned.ts";
-import { isJsonObject } from "./json.ts";
-import type { JsonValue } from "./json.ts";
+import { createWalkPath, encodeAny, encodePlanned } from "./encode-value.ts";
+import { isJsonObject, setOwn } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { SchemaDocument } from "./schema-document.ts";
-import { prunePlanned } from "./prune-planned.ts";
-import { createWalkPath } from "./walk-path.ts";
-import type { WirePlan } from "./wire-plan.ts";
+import { toBigint, toDate } from "./wire-forms.ts";
+import { anyPlan, fitLevels, fitsPlan, isPair, isPlanned, planOfProperty } from "./wire-plan.ts";
+import type { ListPlan, MapPlan, RecordPlan, UnionPlan, WirePlan } from "./wire-plan.ts";
 
 /**
  * Turns values into their one JSON form and back. `decode` never runs a schema: what does not look like the wire form
@@ -107,4 +105,147 @@ export class SchemaCodec implements WireCodec {
     }
     return JSON.stringify(this.#encodeBare(value));
   }
+}
+
+const codedKinds: ReadonlySet<string> = new Set(["date", "bigint", "map", "set"]);
+
+/**
+ * Reads JSON along a plan. Parts without a wire form of their own are returned as they are, and so is what does not
+ * look like the form that the plan expects. Never throws.
+ */
+function decodePlanned(plan: WirePlan, json: JsonValue): unknown {
+  if (!plan.coded) return json;
+  if (plan.kind === "union") return decodeUnion(plan, json);
+  if (typeof json === "string") return decodeText(plan, json);
+  if (Array.isArray(json)) return decodeArray(plan, json);
+  return plan.kind === "record" && isJsonObject(json) ? decodeProperties(plan, json) : json;
+}
+
+function decodeText(plan: WirePlan, text: string): unknown {
+  if (plan.kind === "date") return toDate(text) ?? text;
+  return plan.kind === "bigint" ? (toBigint(text) ?? text) : text;
+}
+
+function decodeArray(plan: WirePlan, items: readonly JsonValue[]): unknown {
+  switch (plan.kind) {
+    case "list":
+      return decodeItems(plan, items);
+    case "map":
+      return decodeMap(plan, items);
+    case "set":
+      return new Set(items.map((item) => decodePlanned(plan.item(), item)));
+    default:
+      return items;
+  }
+}
+
+function decodeItems(plan: ListPlan, items: readonly JsonValue[]): unknown {
+  let copy: unknown[] | undefined;
+  for (const [index, item] of items.entries()) {
+    const value = decodePlanned((plan.prefix[index] ?? plan.rest)(), item);
+    if (value === item) continue;
+    copy ??= [...items];
+    copy[index] = value;
+  }
+  return copy ?? items;
+}
+
+function decodeProperties(plan: RecordPlan, json: JsonObject): unknown {
+  let copy: object | undefined;
+  for (const [key, item] of Object.entries(json)) {
+    const value = decodePlanned(planOfProperty(plan, key), item);
+    if (value === item) continue;
+    copy ??= { ...json };
+    setOwn(copy, key, value);
+  }
+  return copy ?? json;
+}
+
+function decodeMap(plan: MapPlan, pairs: readonly JsonValue[]): unknown {
+  if (!pairs.every(isPair)) return pairs;
+  // isPair has just seen that each is a pair, and what is inside JSON is JSON.
+  const entries = pairs as readonly (readonly [JsonValue, JsonValue])[];
+  return new Map(entries.map(([key, value]) => [decodePlanned(plan.key(), key), decodePlanned(plan.value(), value)]));
+}
+
+/**
+ * Takes the first arm that fits, in declared order, except that an arm that is itself a date, bigint, map or set comes
+ * last: where `z.union([z.date(), z.string()])` gets text that is also a date, it stays text.
+ */
+function decodeUnion(plan: UnionPlan, json: JsonValue): unknown {
+  const fits = (arm: WirePlan): boolean => fitsPlan(arm, json, { side: "wire", levels: fitLevels });
+  const arm =
+    plan.arms.find((candidate) => !codedKinds.has(candidate.kind) && fits(candidate)) ??
+    plan.arms.find((candidate) => codedKinds.has(candidate.kind) && fits(candidate));
+  return arm === undefined ? json : decodePlanned(arm, json);
+}
+
+// As deep as a value may be that is written: no schema accepts a deeper one.
+const maxDepth = 512;
+
+/** Drops the fields that closed objects of a plan do not declare. Returns the value itself where there are none. Never throws. */
+function prunePlanned(plan: WirePlan, json: JsonValue, depth = 0): JsonValue {
+  if (typeof json !== "object" || json === null || depth > maxDepth) return json;
+  if (plan.kind === "union") return prunePlanned(armOf(plan, json), json, depth);
+  if (isJsonObject(json)) return plan.kind === "record" ? pruneRecord(plan, json, depth + 1) : json;
+  const planAt = planOfItems(plan);
+  if (planAt === undefined) return json;
+  const pruned = json.map((item, index) => prunePlanned(planAt(index), item, depth + 1));
+  return pruned.some((item, index) => item !== json[index]) ? pruned : json;
+}
+
+function planOfItems(plan: WirePlan): ((index: number) => WirePlan) | undefined {
+  switch (plan.kind) {
+    case "list":
+      return (index) => (plan.prefix[index] ?? plan.rest)();
+    case "set":
+      return plan.item;
+    case "map": {
+      const pair = { ...plan, kind: "list", prefix: [plan.key, plan.value], rest: plan.value, min: 2, max: 2 } as const;
+      return () => pair;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function pruneRecord(plan: RecordPlan, json: JsonObject, depth: number): JsonObject {
+  const copy: JsonObject = {};
+  let isSame = true;
+  for (const [key, item = null] of Object.entries(json)) {
+    const isDropped = plan.closed && !isPlanned(plan, key);
+    const pruned = isDropped ? undefined : prunePlanned(planOfProperty(plan, key), item, depth);
+    if (pruned !== undefined) setOwn(copy, key, pruned);
+    if (pruned !== item) isSame = false;
+  }
+  return isSame ? json : copy;
+}
+
+/**
+ * Returns the first arm that a value fits. If it fits none, returns the arm that declares most of its fields among those that it
+ * would fit without the others, or else among those whose constants it has.
+ */
+function armOf({ arms }: UnionPlan, json: JsonValue): WirePlan {
+  const known = arms.filter((arm) => arm.kind !== "any");
+  const fits = (arm: WirePlan, isOpen: boolean): boolean =>
+    fitsPlan(arm, json, { side: "wire", levels: fitLevels, isOpen });
+  const exact = known.find((arm) => fits(arm, false));
+  if (exact !== undefined) return exact;
+  const open = known.filter((arm) => fits(arm, true));
+  const possible = open.length > 0 ? open : known.filter((arm) => hasConstants(arm, json));
+  const [best = anyPlan] = possible.toSorted((first, second) => declared(second, json) - declared(first, json));
+  return best;
+}
+
+function hasConstants(plan: WirePlan, json: JsonValue): boolean {
+  if (plan.kind !== "record" || !isJsonObject(json)) return false;
+  return Array.from(plan.properties, ([key, of]) => ({ key, part: of() })).every(({ key, part }) => {
+    if (part.kind !== "scalar" || part.values === undefined || !Object.hasOwn(json, key)) return true;
+    return fitsPlan(part, json[key], { side: "wire", levels: 0 });
+  });
+}
+
+function declared(plan: WirePlan, json: JsonValue): number {
+  if (plan.kind !== "record" || !isJsonObject(json)) return 0;
+  return Object.keys(json).filter((key) => isPlanned(plan, key)).length;
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalText } from "../schema/canonical-text.ts";
-import { isDeepFrozen } from "../schema/deep-freeze.ts";
+import { canonicalText, isDeepFrozen } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { anonymous, defaultView, type Caller, type CallerView } from "./caller.ts";
 

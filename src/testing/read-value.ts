@@ -2,7 +2,7 @@ import type { AppDefinition } from "../builder/app-definition.ts";
 import { compileOutput } from "../catalog/compile-output.ts";
 import { isRichContent } from "../catalog/rich-content.ts";
 import { toWireName } from "../catalog/wire-name.ts";
-import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import type { CompiledSchema } from "../schema/compile-schema.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 

@@ -4,7 +4,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toToolHints } from "../catalog/tool-hints.ts";
 import { SurfaceError } from "../errors.ts";
-import { deepFreeze } from "../schema/deep-freeze.ts";
+import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { Views } from "./views.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AskPort } from "../../src/call/ask-port.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
-import { canonicalText } from "../../src/schema/canonical-text.ts";
+import { canonicalText } from "../../src/schema/json.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
 import { openTools, shortOf, type Tools } from "./nesting-support.ts";

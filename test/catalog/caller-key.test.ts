@@ -9,8 +9,8 @@ import {
   withCallerView,
 } from "../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
+import { canonicalText } from "../../src/schema/json.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
-import { canonicalText } from "../../src/schema/canonical-text.ts";
 
 function callerOf(parts: Partial<Caller>): Caller {
   return { id: "ada", isAnonymous: false, scopes: [], ...parts };

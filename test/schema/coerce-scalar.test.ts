@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { coerceScalar, scalarFields } from "../../src/schema/coerce-scalar.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
+import { toInputSchema } from "../../src/schema/compile-schema.ts";
 
 const number = { type: "number" };
 

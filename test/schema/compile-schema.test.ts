@@ -3,8 +3,7 @@ import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonSchema } from "../../src/schema/json.ts";
 import type { Schema } from "../../src/schema/standard.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
-import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 
 function failure(schema: Schema): SurfaceError {

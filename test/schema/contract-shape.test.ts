@@ -2,12 +2,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import type { SchemaSide } from "../../src/schema/compiled-schema.ts";
+import type { SchemaSide } from "../../src/schema/standard.ts";
 import { contractText, isCompatible, toContractShape } from "../../src/schema/contract-shape.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../src/schema/json.ts";
 import type { Schema } from "../../src/schema/standard.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
-import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 import { constructs } from "./zod-constructs.ts";
 

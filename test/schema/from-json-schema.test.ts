@@ -3,8 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
 import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
-import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { validate, type Validated } from "../../src/schema/validate.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });

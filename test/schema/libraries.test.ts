@@ -11,8 +11,7 @@ import * as z from "zod";
 import * as mini from "zod/mini";
 import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
 import type { Schema } from "../../src/schema/standard.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
-import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { validate } from "../../src/schema/validate.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 

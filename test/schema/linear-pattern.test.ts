@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
 import type { JsonSchema } from "../../src/schema/json.ts";
 import { compileLinearPattern } from "../../src/schema/linear-pattern.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
+import { toInputSchema } from "../../src/schema/compile-schema.ts";
 import { validate } from "../../src/schema/validate.ts";
 
 /** A hang, and not a slow machine: without a bound each attack takes hours. */

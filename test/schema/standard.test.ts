@@ -5,7 +5,7 @@ import * as z from "zod";
 import * as mini from "zod/mini";
 import * as zod3 from "zod/v3";
 import { isSchema, whyNoSchema } from "../../src/schema/standard.ts";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
+import { toInputSchema } from "../../src/schema/compile-schema.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 
 const schemas: Record<string, Schema> = {

@@ -1,8 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { toInputSchema } from "../../src/schema/to-input-schema.ts";
-import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
-import type { OutputSchema } from "../../src/schema/to-output-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
+import type { CompiledSchema } from "../../src/schema/compile-schema.ts";
 import { validate } from "../../src/schema/validate.ts";
 import type { Validated } from "../../src/schema/validate.ts";
 import type { JsonValue } from "../../src/schema/json.ts";
@@ -27,7 +26,7 @@ function decoded(construct: Construct): unknown {
   return toInputSchema(construct.schema, "t").codec.decode(construct.sent as JsonValue);
 }
 
-function outputSchemaOf(construct: Construct): OutputSchema {
+function outputSchemaOf(construct: Construct): CompiledSchema {
   const output = toOutputSchema(construct.schema, "t");
   if (output === undefined) throw new TypeError("expected a schema");
   return output;

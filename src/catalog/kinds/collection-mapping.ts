@@ -1,4 +1,4 @@
-import { toInputSchema } from "../../schema/to-input-schema.ts";
+import { toInputSchema } from "../../schema/compile-schema.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 import { encodeBare, renderCarried, stringifyBare } from "../resource-value.ts";
 import { compileOutput } from "../compile-output.ts";

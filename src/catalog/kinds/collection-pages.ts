@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonValue } from "../../schema/json.ts";
-import { toInputSchema } from "../../schema/to-input-schema.ts";
+import { toInputSchema } from "../../schema/compile-schema.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { PageOptions } from "../../surface/client.ts";
 import { isThenable } from "../../surface/is-thenable.ts";

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
-import { deepFreeze } from "../../schema/deep-freeze.ts";
-import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import { deepFreeze } from "../../schema/json.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { subscribeTo } from "../../surface/channel.ts";
 import { compileOutput } from "../compile-output.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MountedOperation } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/clip-text.ts";
+import { clipText } from "../../schema/visible-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import { toActionInput, type ActionInput } from "./action-input.ts";
 import type { ActionWords, AgenticOptions } from "./agentic-options.ts";

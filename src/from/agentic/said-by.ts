@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/clip-text.ts";
+import { clipText } from "../../schema/visible-text.ts";
 import { onRejection } from "../../surface/fault.ts";
 import { toDotted } from "./names.ts";
 

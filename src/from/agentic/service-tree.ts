@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/clip-text.ts";
+import { clipText } from "../../schema/visible-text.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
 import { toId } from "../names.ts";

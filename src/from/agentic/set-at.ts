@@ -1,4 +1,4 @@
-import { setOwn } from "../../schema/set-own.ts";
+import { setOwn } from "../../schema/json.ts";
 
 /** Keys from the outermost value to a part of it. */
 export type Path = readonly (string | number)[];

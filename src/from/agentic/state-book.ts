@@ -1,6 +1,6 @@
 import type { MountedResource } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/clip-text.ts";
+import { clipText } from "../../schema/visible-text.ts";
 import type { AgenticOptions, StateWords } from "./agentic-options.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";

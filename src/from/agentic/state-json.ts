@@ -1,7 +1,7 @@
 import { types } from "node:util";
-import { encodeAny } from "../../schema/encode-any.ts";
+import { createWalkPath, encodeAny } from "../../schema/encode-value.ts";
+import type { EncodeInstance } from "../../schema/encode-value.ts";
 import type { JsonValue } from "../../schema/json.ts";
-import { createWalkPath, type EncodeInstance } from "../../schema/walk-path.ts";
 import { setAt, type Path } from "./set-at.ts";
 import { isObject } from "../../options/is-object.ts";
 

@@ -1,7 +1,7 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/clip-text.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import { setOwn } from "../../schema/set-own.ts";
+import { clipText } from "../../schema/visible-text.ts";
+import { isJsonObject, setOwn } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import type { Callable } from "./action-book.ts";
 import type { Seen } from "./state-book.ts";
 import { toStateJson } from "./state-json.ts";

@@ -1,8 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/clip-text.ts";
+import { clipText } from "../../schema/visible-text.ts";
+import { setOwn } from "../../schema/json.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
-import { setOwn } from "../../schema/set-own.ts";
 import { bytesFormOf } from "./bytes-form.ts";
 import { isRecord } from "../../options/is-object.ts";
 

@@ -1,8 +1,7 @@
 import type { MountedOperation, MountedSchema } from "../../catalog/mount.ts";
 import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
 import { isSchema } from "../../schema/standard.ts";
-import { toInputSchema } from "../../schema/to-input-schema.ts";
-import { toOutputSchema } from "../../schema/to-output-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../schema/compile-schema.ts";
 import { toId } from "../names.ts";
 import type { ToolAnnotations, ToolSpec } from "./tool-invoker.ts";
 

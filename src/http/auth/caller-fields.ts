@@ -1,6 +1,6 @@
 import type { SurfaceError } from "../../errors.ts";
-import { deepFreeze } from "../../schema/deep-freeze.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import { deepFreeze, isJsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 
 /** Actions on the application's own things by `type:id`. */

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { identifiedBy } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { handleThrown } from "../../spine/handle-thrown.ts";
-import { clipText } from "../../schema/clip-text.ts";
+import { clipText } from "../../schema/visible-text.ts";
 import {
   claimsField,
   type CallerField,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { contractText, isCompatible, shownShape, toContractShape } from "../../schema/contract-shape.ts";
-import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import type { Member } from "../../surface/member.ts";
 import { toMemberSchemas } from "./member-schemas.ts";

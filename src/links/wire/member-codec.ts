@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { createIssue } from "../../schema/render-issues.ts";
 import { SurfaceError } from "../../errors.ts";
-import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import type { EventPage, EventWait, PageOptions } from "../../surface/client.ts";

@@ -1,7 +1,6 @@
-import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import { toInputSchema, toOutputSchema } from "../../schema/compile-schema.ts";
+import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import type { Schema } from "../../schema/standard.ts";
-import { toInputSchema } from "../../schema/to-input-schema.ts";
-import { toOutputSchema } from "../../schema/to-output-schema.ts";
 import type { Member } from "../../surface/member.ts";
 
 /** The schemas of one member, as its values travel: each on the side that crosses. */

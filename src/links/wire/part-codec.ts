@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { type JsonValue, isJsonObject } from "../../schema/json.ts";
 import { toReceiver } from "../../schema/receive.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";

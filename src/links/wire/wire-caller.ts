@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
-import { deepFreeze, isDeepFrozen } from "../../schema/deep-freeze.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { deepFreeze, isDeepFrozen, isJsonObject } from "../../schema/json.ts";
+import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { callerKey, isCallerKey, withCallerKey } from "../../surface/caller-key.ts";
 import { anonymous, type Caller, type CallerView } from "../../surface/caller.ts";
 

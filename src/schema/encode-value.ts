@@ -1,0 +1,225 @@
+import { SurfaceError } from "../errors.ts";
+import { clipText } from "./visible-text.ts";
+import { isPlainObject, setOwn } from "./json.ts";
+import type { JsonValue } from "./json.ts";
+import { fromBigint } from "./wire-forms.ts";
+import { fitLevels, fitsPlan, planOfProperty } from "./wire-plan.ts";
+import type { ListPlan, MapPlan, RecordPlan, SetPlan, UnionPlan, WirePlan } from "./wire-plan.ts";
+
+// Cycles are looked for below this depth only: ordinary values are never that deep, so they never pay for it.
+const cycleCheckDepth = 32;
+const maxDepth = 512;
+const maxPathBytes = 128;
+
+/** Writes an instance of a class as JSON; `undefined` refuses it. */
+export type EncodeInstance = (value: object, path: WalkPath) => JsonValue | undefined;
+
+/** Position of an encoding walk: errors name it, and it stops the walk in a cycle. */
+export interface WalkPath {
+  readonly keys: (string | number)[];
+  readonly ancestors: object[];
+  /** Asked before `toJSON` of an instance. @default refuses all that have no `toJSON` */
+  readonly encodeInstance: EncodeInstance | undefined;
+}
+
+/** Starts a walk. */
+export function createWalkPath(encodeInstance?: EncodeInstance): WalkPath {
+  return { keys: [], ancestors: [], encodeInstance };
+}
+
+/**
+ * Enters a container; the caller pops `ancestors` when it leaves. Errors: `UNSERIALISABLE` for a cycle, or for more
+ * than 512 levels.
+ */
+function enter(path: WalkPath, container: object): void {
+  const { ancestors } = path;
+  if (ancestors.length > cycleCheckDepth) {
+    const start = ancestors.lastIndexOf(container);
+    if (start !== -1) throw cycleError(path, ancestors.length - start);
+    if (ancestors.length > maxDepth) throw unserialisable(path, `more than ${maxDepth} levels deep`);
+  }
+  ancestors.push(container);
+}
+
+/** Builds the `UNSERIALISABLE` error for the place where the walk stands. */
+function unserialisable(path: WalkPath, found: string): SurfaceError {
+  const where = path.keys.length === 0 ? "(root)" : clipText(path.keys.join("."), maxPathBytes);
+  return new SurfaceError("UNSERIALISABLE", `cannot write "${where}" as JSON: found ${found}, need a JSON value`);
+}
+
+// The walk has gone round several times before it noticed: report the first place where the cycle closes.
+function cycleError(path: WalkPath, length: number): SurfaceError {
+  const { ancestors, keys } = path;
+  const start = ancestors.findIndex((ancestor, index) => ancestor === ancestors[index + length]);
+  const end = start === -1 ? keys.length : start + length;
+  return unserialisable({ ...path, keys: keys.slice(0, end) }, "a cycle");
+}
+
+/**
+ * Writes a value that no schema describes: JSON values and dates pass, `toJSON` is honoured, undefined properties are
+ * dropped. Parts that are JSON already are shared with the input and not copied.
+ *
+ * Errors: `UNSERIALISABLE`, naming the path, for everything that JSON would drop or change silently: Map, Set, bigint,
+ * NaN, invalid dates, functions, symbols, undefined in an array, cycles, instances of a class without `toJSON`.
+ */
+export function encodeAny(value: unknown, path: WalkPath): JsonValue {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw unserialisable(path, String(value));
+      return value;
+    case "object":
+      return value === null ? null : encodeObject(value, path);
+    default:
+      throw unserialisable(path, typeof value === "undefined" ? "undefined" : `a ${typeof value}`);
+  }
+}
+
+/** Writes a date. Errors: `UNSERIALISABLE` when it is invalid. */
+function encodeDate(value: Date, path: WalkPath): string {
+  if (Number.isNaN(value.getTime())) throw unserialisable(path, "an invalid Date");
+  return value.toISOString();
+}
+
+/** Writes each item with `encodeItem`; returns the array itself when no item changes. */
+function encodeItems(
+  items: readonly unknown[],
+  path: WalkPath,
+  encodeItem: (item: unknown, index: number) => JsonValue,
+): JsonValue {
+  enter(path, items);
+  let copy: JsonValue[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index];
+    path.keys.push(index);
+    const wire = encodeItem(item, index);
+    path.keys.pop();
+    // Every item before the first change came back as itself, so it is JSON.
+    if (wire !== item) copy ??= items.slice() as JsonValue[];
+    if (copy !== undefined) copy[index] = wire;
+  }
+  path.ancestors.pop();
+  // No item changed, so every item is JSON.
+  return copy ?? (items as readonly JsonValue[]);
+}
+
+/** Writes each own property with `encodeProperty`; returns the object itself when nothing changes. */
+function encodeProperties(
+  value: object,
+  path: WalkPath,
+  encodeProperty: (item: unknown, key: string) => JsonValue,
+): JsonValue {
+  enter(path, value);
+  let copy: Record<string, unknown> | undefined;
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) {
+      copy ??= { ...value };
+      delete copy[key];
+      continue;
+    }
+    path.keys.push(key);
+    const wire = encodeProperty(item, key);
+    path.keys.pop();
+    if (wire === item) continue;
+    copy ??= { ...value };
+    setOwn(copy, key, wire);
+  }
+  path.ancestors.pop();
+  // What did not change is JSON, what did was replaced by JSON.
+  return (copy ?? value) as JsonValue;
+}
+
+function encodeObject(value: object, path: WalkPath): JsonValue {
+  if (value instanceof Date) return encodeDate(value, path);
+  if (Array.isArray(value)) return encodeItems(value, path, (item) => encodeAny(item, path));
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return path.encodeInstance?.(value, path) ?? encodeToJson(value, path);
+  }
+  if (isPlainObject(value)) return encodeProperties(value, path, (item) => encodeAny(item, path));
+  const json = path.encodeInstance?.(value, path);
+  if (json === undefined) throw unserialisable(path, `an instance of ${className(value)}`);
+  return json;
+}
+
+function encodeToJson(value: object, path: WalkPath): JsonValue {
+  enter(path, value);
+  // encodeObject has just seen that it is a function.
+  const json: unknown = (value as { toJSON(key: string): unknown }).toJSON(String(path.keys.at(-1) ?? ""));
+  const wire = encodeAny(json, path);
+  path.ancestors.pop();
+  return wire;
+}
+
+function className(value: object): string {
+  const { constructor } = value;
+  return typeof constructor === "function" && constructor.name !== "" ? constructor.name : "a class";
+}
+
+/**
+ * Writes a validated value along a plan. Where the value is not what the plan expects, it is written as if nothing
+ * were known about it. Errors: `UNSERIALISABLE`, naming the path.
+ */
+export function encodePlanned(plan: WirePlan, value: unknown, path: WalkPath): JsonValue {
+  // Without a wire form below, what a plan says is no matter: above all its patterns, which may be a stranger's.
+  if (!plan.coded) return encodeAny(value, path);
+  switch (plan.kind) {
+    case "union":
+      return encodeUnion(plan, value, path);
+    case "bigint":
+      return typeof value === "bigint" ? encodeBigint(value, path) : encodeAny(value, path);
+    case "date":
+    case "any":
+    case "scalar":
+      return encodeAny(value, path);
+    default:
+      return encodeContainer(plan, value, path);
+  }
+}
+
+function encodeContainer(plan: ListPlan | RecordPlan | MapPlan | SetPlan, value: unknown, path: WalkPath): JsonValue {
+  if (plan.kind === "record") return encodeRecord(plan, value, path);
+  if (plan.kind === "list" && Array.isArray(value)) {
+    return encodeItems(value, path, (item, index) => encodePlanned((plan.prefix[index] ?? plan.rest)(), item, path));
+  }
+  if (plan.kind === "map" && value instanceof Map) return encodeMap(plan, value, path);
+  if (plan.kind === "set" && value instanceof Set) return encodeSet(plan, value, path);
+  return encodeAny(value, path);
+}
+
+function encodeBigint(value: bigint, path: WalkPath): string {
+  const text = fromBigint(value);
+  if (text === undefined) throw unserialisable(path, "a bigint of more than 4,096 digits");
+  return text;
+}
+
+function encodeRecord(plan: RecordPlan, value: unknown, path: WalkPath): JsonValue {
+  const isOpaque = typeof value !== "object" || value === null || Array.isArray(value) || !isPlainObject(value);
+  if (isOpaque || ("toJSON" in value && typeof value.toJSON === "function")) return encodeAny(value, path);
+  return encodeProperties(value, path, (item, key) => encodePlanned(planOfProperty(plan, key), item, path));
+}
+
+function encodeMap(plan: MapPlan, value: ReadonlyMap<unknown, unknown>, path: WalkPath): JsonValue {
+  enter(path, value);
+  const pairs = Array.from(value, (pair, index) => {
+    path.keys.push(index);
+    const wire = [encodePlanned(plan.key(), pair[0], path), encodePlanned(plan.value(), pair[1], path)];
+    path.keys.pop();
+    return wire;
+  });
+  path.ancestors.pop();
+  return pairs;
+}
+
+function encodeSet(plan: SetPlan, value: ReadonlySet<unknown>, path: WalkPath): JsonValue {
+  enter(path, value);
+  const items = encodeItems([...value], path, (item) => encodePlanned(plan.item(), item, path));
+  path.ancestors.pop();
+  return items;
+}
+
+function encodeUnion(plan: UnionPlan, value: unknown, path: WalkPath): JsonValue {
+  const arm = plan.arms.find((candidate) => fitsPlan(candidate, value, { side: "memory", levels: fitLevels }));
+  return arm === undefined ? encodeAny(value, path) : encodePlanned(arm, value, path);
+}

@@ -9,6 +9,8 @@ const out = fileURLToPath(new URL("../.scratch/bench/out", import.meta.url));
 /** How the servers are started, by what they serve over. */
 export interface CompiledServers {
   readonly stdio: Commands;
+  /** The loop that only parses and writes: the arguments of `node`. */
+  readonly bareLoop: readonly string[];
   readonly http: Commands;
 }
 
@@ -17,11 +19,12 @@ export interface CompiledServers {
  * Node takes the package (decision 0014). Types are not checked: that is another command's work.
  */
 export async function compileServers(): Promise<CompiledServers> {
-  const names = ["server", "hand-written", "http-server", "http-hand-written"];
+  const names = ["server", "hand-written", "bare-loop", "http-server", "http-hand-written"];
   await joinModules({ entries: names.map((name) => join(here, `${name}.ts`)), base: here, out });
   const built = (name: string): string => join(out, `${name}.js`);
   return {
     stdio: { ours: [built("server")], written: [built("hand-written")] },
+    bareLoop: [built("bare-loop")],
     // What they hold is asked once all garbage is gone.
     http: {
       ours: ["--expose-gc", built("http-server")],

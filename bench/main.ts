@@ -4,7 +4,7 @@
  * ends with code 1 when a budget is broken, except with `--quick`. docs/performance.md says how to read them.
  */
 import { parseArgs } from "node:util";
-import { compileServers } from "./compile-servers.ts";
+import { compileServers, type CompiledServers } from "./compile-servers.ts";
 import type { Commands } from "./driver/open-session.ts";
 import { eras } from "./driver/requests.ts";
 import { checkSame } from "./measure/check-same.ts";
@@ -19,7 +19,7 @@ import { measureLists } from "./measure/measure-lists.ts";
 import { changesARound, measureNotices } from "./measure/measure-notices.ts";
 import { measureScale } from "./measure/measure-scale.ts";
 import { measureStart } from "./measure/measure-start.ts";
-import type { Sample } from "./measure/sample.ts";
+import type { OwnSamples, Sample } from "./measure/sample.ts";
 import { summarise } from "./report/summarise.ts";
 import { toGoalTable, toTable } from "./report/to-table.ts";
 
@@ -73,7 +73,14 @@ const samples: Sample[] = [];
 /** Ours against itself, and against what the design allows. */
 const own: Sample[] = [];
 
-async function measureStdio(commands: Commands): Promise<void> {
+/** Keeps samples that are compared with two things. */
+function keep(found: readonly OwnSamples[]): void {
+  samples.push(...found.map(({ written }) => written));
+  own.push(...found.map((sample) => sample.own));
+}
+
+async function measureStdio(servers: CompiledServers): Promise<void> {
+  const commands = servers.stdio;
   // Not counted: the first start reads every file from the disk.
   await measureStart(commands, 0);
   samples.push(
@@ -81,18 +88,14 @@ async function measureStdio(commands: Commands): Promise<void> {
     ...(await repeat("lists", rounds.lists, (round) => measureLists(commands, round))),
   );
   for (const era of eras) {
-    samples.push(...(await repeat(`calls, ${era}`, rounds.calls, (round) => measureCalls(commands, era, round))));
+    keep(await repeat(`calls, ${era}`, rounds.calls, (round) => measureCalls(servers, era, round)));
   }
   samples.push(
     ...(await repeat("notices", rounds.notices, (round) => measureNotices(commands, round, rounds.changes))),
   );
   for (const era of eras) {
-    const bursts = await repeat(`bursts, ${era}`, rounds.bursts, (round) => measureBursts(commands, era, round));
-    const bridge = await repeat(`bridge, ${era}`, rounds.bridge, (round) => measureBridge(commands, era, round));
-    for (const found of [...bursts, ...bridge]) {
-      samples.push(found.written);
-      own.push(found.own);
-    }
+    keep(await repeat(`bursts, ${era}`, rounds.bursts, (round) => measureBursts(commands, era, round)));
+    keep(await repeat(`bridge, ${era}`, rounds.bridge, (round) => measureBridge(commands, era, round)));
   }
 }
 
@@ -116,7 +119,7 @@ function isAsked(part: string): boolean {
 if (!isAsked("gateway") || values.only === undefined) {
   const servers = await compileServers();
   if (isAsked("stdio") || isAsked("http")) await checkSame(servers);
-  if (isAsked("stdio")) await measureStdio(servers.stdio);
+  if (isAsked("stdio")) await measureStdio(servers);
   if (isAsked("http")) await measureHttp(servers.http);
   if (isAsked("scale")) own.push(...(await measureScale(servers, rounds.scale)));
 }

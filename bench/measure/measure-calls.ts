@@ -1,10 +1,11 @@
-import { type Commands, openSession, type Side, sides } from "../driver/open-session.ts";
+import type { CompiledServers } from "../compile-servers.ts";
+import { openSession, type Side, sides } from "../driver/open-session.ts";
 import { pump } from "../driver/pump.ts";
 import { readCpuTime } from "../driver/read-cpu-time.ts";
 import { type Era, questions, toRequest } from "../driver/requests.ts";
 import type { ServerProcess } from "../driver/server-process.ts";
 import { quantile } from "../report/statistics.ts";
-import { type Figures, type Pair, type Sample, toSample } from "./sample.ts";
+import { type Figures, type OwnSamples, type Pair, toSample } from "./sample.ts";
 import { takeTurns } from "./take-turns.ts";
 
 type Step = (server: ServerProcess, era: Era) => Promise<Figures>;
@@ -56,19 +57,38 @@ const reads: Step = async (server, era) => {
 
 const steps: readonly Step[] = [warmUp, oneAtATime, manyAtATime, largeResults, reads];
 
-/** One round of calls and reads on a fresh process a side, warmed up first. */
-export async function measureCalls(commands: Commands, era: Era, round: number): Promise<Sample> {
+/** Measures calls of a server that does nothing else, with the same client. */
+async function measureFloor(bareLoop: readonly string[], era: Era): Promise<Figures> {
+  const server = await openSession(bareLoop, era);
+  try {
+    await pump(server, { total: 20_000, inFlight, request: toRequest(questions.echo, era) });
+    return await manyAtATime(server, era);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** One round of calls and reads on a fresh process a side, warmed up first, and of calls of the bare loop. */
+export async function measureCalls(
+  { stdio: commands, bareLoop }: Pick<CompiledServers, "stdio" | "bareLoop">,
+  era: Era,
+  round: number,
+): Promise<OwnSamples> {
   const servers: Partial<Record<Side, ServerProcess>> = {};
   try {
     const ours = (servers.ours = await openSession(commands.ours, era));
     const written = (servers.written = await openSession(commands.written, era));
     const sessions: Readonly<Record<Side, ServerProcess>> = { ours, written };
     const found: [string, Pair][] = [];
+    const own = new Map<string, Pair>();
     for (const step of steps) {
       const figures = await takeTurns(round, sides, (side) => step(sessions[side], era));
       found.push(...toSample(figures.ours, figures.written, ` (${era})`));
+      if (step !== manyAtATime) continue;
+      const floor = await measureFloor(bareLoop, era);
+      for (const [name, pair] of toSample(floor, figures.written, ` (${era})`)) own.set(`bare loop: ${name}`, pair);
     }
-    return new Map(found);
+    return { written: new Map(found), own };
   } finally {
     await Promise.all([servers.ours?.stop(), servers.written?.stop()]);
   }

@@ -1,5 +1,4 @@
-import { assertMountSource } from "../catalog/assert-mount-source.ts";
-import type { MountSource } from "../catalog/mount.ts";
+import { assertMountSource, type MountSource } from "../catalog/mount.ts";
 import { SurfaceError } from "../errors.ts";
 import { defineSurface } from "../surface/define-surface.ts";
 import { kDefinition, type McpOptions } from "./app-definition.ts";

@@ -1,5 +1,5 @@
 import { gatewayOrigin, gatewayToolNames } from "../catalog/gateway-tool-names.ts";
-import { mountOrigin, takesName } from "../catalog/mount-prefix.ts";
+import { mountOrigin, takesName } from "../catalog/mounted-names.ts";
 import { pullOrigin, pullToolNames } from "../catalog/pull-tools.ts";
 import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toWireName } from "../catalog/wire-name.ts";

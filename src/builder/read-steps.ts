@@ -1,9 +1,8 @@
 import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
-import { assertMountSource } from "../catalog/assert-mount-source.ts";
+import { assertMountSource, type MountSource } from "../catalog/mount.ts";
 import { readBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import { readBespokeTool } from "../catalog/bespoke-tool.ts";
-import type { MountSource } from "../catalog/mount.ts";
-import { assertPrefix, mountOrigin } from "../catalog/mount-prefix.ts";
+import { assertPrefix, mountOrigin } from "../catalog/mounted-names.ts";
 import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";

@@ -16,7 +16,7 @@ import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
 import type { ContextSource } from "./own-context.ts";
 import type { Exposure } from "./read-exposures.ts";
-import { sortFrozen } from "./sort-frozen.ts";
+import { sortFrozen } from "./list-changes.ts";
 
 /** What a catalog is made from. */
 export interface CatalogSource {

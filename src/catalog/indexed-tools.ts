@@ -1,8 +1,6 @@
 import { SurfaceError } from "../errors.ts";
-import type { ListDiff } from "./diff-lists.ts";
+import { type ListDiff, patchSorted, placeOf, sortFrozen } from "./list-changes.ts";
 import type { PromptEntry, ToolEntry } from "./entry.ts";
-import { patchSorted, placeOf } from "./patch-sorted.ts";
-import { sortFrozen } from "./sort-frozen.ts";
 
 /** Lookups by a search, before a map is made: a catalog that changes all the time is looked at seldom between two changes. */
 const maxSearches = 16;

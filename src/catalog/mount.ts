@@ -1,3 +1,4 @@
+import { SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
 import type { Asks } from "./asking.ts";
 import type { Schema } from "../schema/standard.ts";
@@ -113,4 +114,29 @@ export interface MountSource {
    * Calls `changed` whenever there may be something else under a path. Returns what stops it. Default: nobody is told of changes.
    */
   watch?(path: string, changed: () => void): () => void;
+}
+
+const methods = ["list", "subscribe", "invoke"] as const;
+const optionalMethods = ["look", "resources", "read", "watch"] as const;
+
+/**
+ * Refuses a source without the methods of one, for callers who cast.
+ *
+ * @param attempt - the action, the start of messages.
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertMountSource(source: MountSource, attempt: string): void {
+  const fail = (must: string): never => {
+    throw new SurfaceError("INVALID_OPTION", `${attempt}: its source must have ${must}`);
+  };
+  if (methods.some((method) => typeof source?.[method] !== "function")) {
+    fail("the methods list(), subscribe() and invoke()");
+  }
+  for (const method of optionalMethods) {
+    const given: unknown = source[method];
+    if (given !== undefined && typeof given !== "function") fail(`a method ${method}(), or nothing of that name`);
+  }
+  if (source.resources !== undefined && source.read === undefined) {
+    fail("a method read() where it has the method resources()");
+  }
 }

@@ -8,7 +8,7 @@ import type { MountContext } from "./mount.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
 import { OwnContext, type ContextSource } from "./own-context.ts";
 
-/** What a mounted operation is run with, over an entry's call: the signal stays unmade until it is asked for. */
+/** The context of a mounted operation. Lazy: the signal is created on first use. */
 class MountedContext implements MountContext {
   readonly call: NestedCaller;
   readonly #call: EntryCall;
@@ -42,7 +42,7 @@ class MountedContext implements MountContext {
     return createAsks(this.#call);
   }
 
-  // Fields and not methods, since handlers take them out of the context.
+  // Fields, since handlers destructure the context.
   readonly addMeta = (members: JsonObject): void => this.#call.addMeta(members);
 
   readonly progress = (report: ProgressReport): void => this.#call.progress(report);
@@ -52,7 +52,7 @@ class MountedContext implements MountContext {
   };
 }
 
-/** Runs something of a mount in the context of one call; what it has of its own ends with it. */
+/** Runs a handler of a mount in the context of one call, which is disposed with it. */
 export function runMounted<TValue>(
   call: EntryCall,
   contexts: ContextSource | undefined,

@@ -10,36 +10,29 @@ import { toConfirmText } from "./confirm-text.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
 import type { EntryCall, ToolEntry } from "./entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
-import { mountedId } from "./mount-prefix.ts";
 import { runMounted } from "./mounted-context.ts";
+import { mountedId, operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
 import { keepNesting } from "./nesting-words.ts";
 import type { ContextSource } from "./own-context.ts";
-import { operationOrigin } from "./operation-origin.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { unreachedFault } from "./unreached.ts";
 import { toWireName } from "./wire-name.ts";
 
-/** Where what is mounted comes from, and what is told of it. */
-export interface MountParts {
+/** Dependencies of what is mounted under one prefix. */
+export interface MountDeps {
   readonly prefix: string;
   readonly source: MountSource;
   readonly scopes: DefaultScopes;
   readonly report: FaultReporter;
   /** Counts the schemas of operations, in characters of JSON; the key is the prefix. */
   readonly schemas: Budget;
-  /** Where handlers have from what is their own. Left out: in memory. */
+  /** @default in memory */
   readonly contexts?: ContextSource | undefined;
   /** The client of the app's surface. */
   readonly client: SurfaceClient<unknown>;
-  /** What the URIs of all that is read begin with. */
+  /** The start of the URIs of resources. */
   readonly uriPrefix: string;
-}
-
-/** Where the operations of a mount come from. */
-export interface MountSetting extends MountParts {
-  /** What the source lists now under a name on the wire. */
-  readonly find: (name: string) => ToolEntry | undefined;
 }
 
 function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {
@@ -52,17 +45,8 @@ function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation)
   return toToolHints("unstated", options);
 }
 
-function keepList(list: readonly string[] | undefined): readonly string[] | undefined {
-  return list === undefined ? undefined : Object.freeze([...list]);
-}
-
-/** What a call is told whose operation went while it was on its way. */
-function notThere(): Refusal {
-  return new Refusal(operationNotFound.code, operationNotFound.message);
-}
-
-/** Has a source look whether an operation is still what it listed. */
-function lookAt(name: string, { prefix, source, report }: MountSetting): void {
+/** Lets a source check whether an operation is still as it was listed. */
+function lookAt(name: string, { prefix, source, report }: MountDeps): void {
   if (source.look === undefined) return;
   runUnawaited(
     () => source.look?.(name),
@@ -72,13 +56,13 @@ function lookAt(name: string, { prefix, source, report }: MountSetting): void {
 
 type Run = ToolEntry["run"];
 
-/** The same, with the details of declared codes held against their schemas. */
+/** Validates the details of declared codes. */
 function withDetails(run: Run, details: MountedSchemas["details"], check: Parameters<typeof checkRefusal>[2]): Run {
   return async (input: unknown, call: EntryCall) => {
     try {
       return await run(input, call);
     } catch (cause) {
-      // A code may be declared that is called as the one of what it could not call: that one is a fault, and stays what it is.
+      // The refusal of a nested call is a fault, even if its code is declared.
       const isOwn = cause instanceof Refusal && unreachedFault(cause) === undefined;
       throw isOwn ? await checkRefusal(cause, details, check) : cause;
     }
@@ -86,13 +70,18 @@ function withDetails(run: Run, details: MountedSchemas["details"], check: Parame
 }
 
 /**
- * Turns an operation that was looked at into an entry. Its input and output are validated by the face.
+ * Creates the tool of an operation. The call validates its input and output.
  *
+ * @param find - returns the tool that the source lists at present under a name on the wire.
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION` or `SCHEMA_UNSUPPORTED`.
  */
-export function toMountedEntry(operation: MountedOperation, setting: MountSetting): ToolEntry {
-  const { prefix, scopes, report } = setting;
-  const { name, title, description, version } = operation;
+export function toMountedEntry(
+  operation: MountedOperation,
+  deps: MountDeps,
+  find: (name: string) => ToolEntry | undefined,
+): ToolEntry {
+  const { prefix, scopes, report } = deps;
+  const { name, title, description, version, tags } = operation;
   const id = mountedId(prefix, name);
   const origin = operationOrigin(id);
   const hints = hintsOf(operation);
@@ -101,21 +90,20 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
   assertThingNamed(guard, input, origin);
   const wireName = toWireName(id, { origin, allowDash: true });
   const now = (): ToolEntry | undefined => {
-    lookAt(name, setting);
-    return setting.find(wireName);
+    lookAt(name, deps);
+    return find(wireName);
   };
-  // Only as long as it is the one whose schemas its input was held against.
   const run: Run = (value, call) => {
-    if (now() !== entry) throw notThere();
-    return runMounted(call, setting.contexts, (context) => setting.source.invoke(name, value, context));
+    // The input was validated against the schemas of this entry, and of no other.
+    if (now() !== entry) throw new Refusal(operationNotFound.code, operationNotFound.message);
+    return runMounted(call, deps.contexts, (context) => deps.source.invoke(name, value, context));
   };
   const entry: ToolEntry = Object.freeze({
     id,
     name: wireName,
     origin,
-    ...{ title, description, version, hints, input, output, owner, errors },
+    ...{ title, description, version, hints, input, output, owner, errors, tags },
     ...guard,
-    tags: keepList(operation.tags),
     isInternal: operation.visibility === "internal",
     ...keepNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
@@ -123,7 +111,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     onDisconnect: defaultOnDisconnect,
     confirm: toConfirmRule(operation.confirm),
     confirmWord: toConfirmWord(operation.confirm),
-    confirmText: toConfirmText(toConfirmFunction(operation.confirm), { client: setting.client, origin }),
+    confirmText: toConfirmText(toConfirmFunction(operation.confirm), { client: deps.client, origin }),
     now,
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });

@@ -1,84 +1,74 @@
 import { SurfaceError } from "../errors.ts";
-import { diffLists, patchList, type ListDiff } from "./diff-lists.ts";
+import { diffLists, patchList, type ListDiff } from "./list-changes.ts";
 
-/** What is made of what a source lists. */
-export interface MountedListSetting<TEntry> {
-  /** What an item comes to; `undefined` where it is nothing for agents. Throws what is wrong with it. */
-  readonly make: (item: unknown) => TEntry | undefined;
-  /** What no two of them may share. */
-  readonly nameOf: (entry: TEntry) => string;
-  /** What messages call that. */
-  readonly called: string;
-  /** Called with each entry that {@link make} returned, once its item is not listed any more. */
-  readonly drop?: (entry: TEntry) => void;
-  /** Told what is left out. Must not throw. */
-  readonly tell: (cause: unknown) => void;
-}
-
-interface Placed {
+interface Named {
+  /** The name in messages. */
   readonly origin: string;
 }
 
-/** Why something is left out whose name is taken. */
-export function takenBy(name: { called: string; text: string }, entry: Placed, first: Placed): SurfaceError {
-  const message = `Naming ${entry.origin}: its ${name.called}, "${name.text}", is taken by ${first.origin}`;
-  return new SurfaceError("NAME_COLLISION", message);
+/** Dependencies of a {@link MountedList}. */
+export interface MountedListDeps<TItem, TEntry> {
+  /** Makes the entry of an item; `undefined` if agents get none. Throws if the item is not valid. */
+  readonly make: (item: TItem) => TEntry | undefined;
+  /** Returns the name that no two entries may share. */
+  readonly nameOf: (entry: TEntry) => string;
+  /** The kind of name, for messages. */
+  readonly called: string;
+  /** Returns the entry outside this list that has a name. @default none */
+  readonly ownerOf?: (name: string) => Named | undefined;
+  /** Called with an entry once its item is not listed any more. */
+  readonly drop?: (entry: TEntry) => void;
+  /** Receives the reason for which an item is left out, once. Must not throw. @param entry - left out if there is none. */
+  readonly tell: (cause: unknown, entry?: TEntry) => void;
 }
 
 /**
- * The entries of one list of a source: each made once, for as long as the source gives the same object. What cannot be an entry is
- * left out and told once, and the others work.
+ * The entries of a list of items, each made once for as long as the same object is listed. An item that is not valid, or whose name is
+ * taken, is left out, and the others work. A change of one item costs the same however many there are, up to copying the list.
  */
-export class MountedList<TEntry extends Placed> {
-  readonly #setting: MountedListSetting<TEntry>;
-  /** What every item came to that was listed last; `undefined` where nothing came of it. */
-  #made = new Map<unknown, TEntry | undefined>();
-  /** Those that were left out because of another of the same name, and were told of. */
-  #doubles: ReadonlySet<unknown> = new Set();
-  /** By name, without those. */
+export class MountedList<TItem, TEntry extends Named> {
+  readonly #deps: MountedListDeps<TItem, TEntry>;
+  /** The entry of every listed item; `undefined` for one without. */
+  #made = new Map<TItem, TEntry | undefined>();
+  /** Items that are left out, and were reported, because their name is taken. */
+  #doubles: ReadonlySet<TItem> = new Set();
   #byName = new Map<string, TEntry>();
   #entries: readonly TEntry[] = Object.freeze([]);
-  #items: readonly unknown[] = [];
+  #items: readonly TItem[] = [];
 
-  constructor(setting: MountedListSetting<TEntry>) {
-    this.#setting = setting;
+  constructor(deps: MountedListDeps<TItem, TEntry>) {
+    this.#deps = deps;
   }
 
-  /** Those of what was taken last. */
   get entries(): readonly TEntry[] {
     return this.#entries;
   }
 
-  /** The one of a name. */
   find(name: string): TEntry | undefined {
     return this.#byName.get(name);
   }
 
-  /** Takes what is listed now. The same list of entries comes of it where that is what comes of it. */
-  take(items: readonly unknown[]): void {
+  /** Takes the current items, and returns their entries: the same list if it has not changed. */
+  take(items: readonly TItem[]): readonly TEntry[] {
     const before = this.#items;
     this.#items = items;
-    // Which of two of one name is left out is a matter of their order; and what is listed twice may go once.
+    // The order decides which of two with one name is left out; and an item that is listed twice may go once.
     const isPlain = this.#doubles.size === 0 && this.#made.size === before.length;
     if (!isPlain || !this.#patch(diffLists(before, items))) this.#takeAll(items);
+    return this.#entries;
   }
 
-  /** Takes what has come and gone, of thousands maybe one. Whether each name is still that of one alone. */
-  #patch({ gone, come }: ListDiff<unknown>): boolean {
-    const [left, entered]: [TEntry[], TEntry[]] = [[], []];
-    for (const item of gone) {
-      const entry = this.#made.get(item);
-      this.#made.delete(item);
-      if (entry === undefined) continue;
-      this.#setting.drop?.(entry);
-      if (this.#byName.delete(this.#setting.nameOf(entry))) left.push(entry);
-    }
+  /** Takes the difference. Returns `false` if a name is taken. */
+  #patch({ gone, come }: ListDiff<TItem>): boolean {
+    const { nameOf, ownerOf } = this.#deps;
+    const left = gone.flatMap((item) => this.#remove(item) ?? []);
+    const entered: TEntry[] = [];
     for (const item of come) {
       const entry = this.#made.has(item) ? this.#made.get(item) : this.#make(item);
       this.#made.set(item, entry);
       if (entry === undefined) continue;
-      const name = this.#setting.nameOf(entry);
-      if (this.#byName.has(name)) return false;
+      const name = nameOf(entry);
+      if (this.#byName.has(name) || ownerOf?.(name) !== undefined) return false;
       this.#byName.set(name, entry);
       entered.push(entry);
     }
@@ -86,9 +76,18 @@ export class MountedList<TEntry extends Placed> {
     return true;
   }
 
-  #takeAll(items: readonly unknown[]): void {
-    const made = new Map<unknown, TEntry | undefined>();
-    const doubles = new Set<unknown>();
+  #remove(item: TItem): TEntry | undefined {
+    const entry = this.#made.get(item);
+    this.#made.delete(item);
+    if (entry === undefined) return undefined;
+    this.#deps.drop?.(entry);
+    return this.#byName.delete(this.#deps.nameOf(entry)) ? entry : undefined;
+  }
+
+  #takeAll(items: readonly TItem[]): void {
+    const { nameOf, ownerOf } = this.#deps;
+    const made = new Map<TItem, TEntry | undefined>();
+    const doubles = new Set<TItem>();
     const byName = new Map<string, TEntry>();
     this.#dropAllBut(new Set(items));
     for (const item of items) {
@@ -96,10 +95,13 @@ export class MountedList<TEntry extends Placed> {
       const entry = known.has(item) ? known.get(item) : this.#make(item);
       made.set(item, entry);
       if (entry === undefined) continue;
-      const name = this.#setting.nameOf(entry);
-      const first = byName.get(name);
+      const name = nameOf(entry);
+      const first = ownerOf?.(name) ?? byName.get(name);
       if (first === undefined) byName.set(name, entry);
-      else if (first !== entry) doubles.add(this.#leaveOut(item, entry, first));
+      else if (first !== entry) {
+        doubles.add(item);
+        if (!this.#doubles.has(item)) this.#tellTaken(name, entry, first);
+      }
     }
     this.#made = made;
     this.#doubles = doubles;
@@ -107,22 +109,34 @@ export class MountedList<TEntry extends Placed> {
     this.#entries = Object.freeze([...byName.values()]);
   }
 
-  #dropAllBut(items: ReadonlySet<unknown>): void {
-    for (const [item, entry] of this.#made) if (entry !== undefined && !items.has(item)) this.#setting.drop?.(entry);
+  #dropAllBut(items: ReadonlySet<TItem>): void {
+    for (const [item, entry] of this.#made) if (entry !== undefined && !items.has(item)) this.#deps.drop?.(entry);
   }
 
-  #make(item: unknown): TEntry | undefined {
+  #make(item: TItem): TEntry | undefined {
     try {
-      return this.#setting.make(item);
+      return this.#deps.make(item);
     } catch (cause) {
-      this.#setting.tell(cause);
+      this.#deps.tell(cause);
       return undefined;
     }
   }
 
-  #leaveOut(item: unknown, entry: TEntry, first: TEntry): unknown {
-    const { called, nameOf, tell } = this.#setting;
-    if (!this.#doubles.has(item)) tell(takenBy({ called, text: nameOf(entry) }, entry, first));
-    return item;
+  #tellTaken(name: string, entry: TEntry, first: Named): void {
+    const message = `Naming ${entry.origin}: its ${this.#deps.called}, "${name}", is taken by ${first.origin}`;
+    this.#deps.tell(new SurfaceError("NAME_COLLISION", message), entry);
   }
+}
+
+/**
+ * Returns the error that reports something as left out. An error of this package keeps its message, and loses its stack, which would not
+ * help the author; anything else becomes the cause.
+ */
+export function leftOut(cause: unknown, where: string): SurfaceError {
+  const error =
+    cause instanceof SurfaceError
+      ? new SurfaceError(cause.code, `${cause.message}; it is left out`, { issues: cause.issues })
+      : new SurfaceError("INVALID_OPTION", `Reading what ${where} has: it cannot be read; it is left out`, { cause });
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
 }

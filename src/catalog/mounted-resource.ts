@@ -1,27 +1,22 @@
 import { SurfaceError } from "../errors.ts";
 import { Newest } from "../spine/newest.ts";
 import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
-import { mountedResourceOrigin } from "./assert-mounted-resource.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { EntryCall, EntryGuard, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "./entry.ts";
 import { followChanges } from "./follow-changes.ts";
 import { runHandler } from "./handler-fault.ts";
-import { mountedPath } from "./mount-prefix.ts";
 import type { MountedResource, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
-import type { MountParts } from "./mounted-entry.ts";
+import type { MountDeps } from "./mounted-entry.ts";
+import { mountedPath, mountedResourceOrigin } from "./mounted-names.ts";
 import { toResourceContent } from "./resource-body.ts";
 import { isSameContent } from "./resource-content.ts";
 
-/** Where the resources of a mount come from. */
-export interface MountedReading extends MountParts {
-  /** What the source lists now under a URI. */
-  readonly find: (uri: string) => ResourceEntry | undefined;
-}
+/** Returns the resource that the source lists at present under a URI. */
+type Find = (uri: string) => ResourceEntry | undefined;
 
-function isSameGuard(one: EntryGuard, other: EntryGuard): boolean {
-  const [left, right] = [one, other].map(({ scopes, requires }) => JSON.stringify([scopes, requires]));
-  return left === right;
+function textOfGuard({ scopes, requires }: EntryGuard): string {
+  return JSON.stringify([scopes, requires]);
 }
 
 /**
@@ -49,36 +44,28 @@ function openChanges(
 
 type Spell = Parameters<typeof followChanges>[0]["spell"];
 
-/** One mounted resource, and how its source is asked for it. */
+/** Reads and watches one resource of a source. */
 class Reader {
-  readonly #setting: MountedReading;
+  readonly #deps: MountDeps;
+  readonly #find: Find;
   readonly #path: string;
   readonly #origin: string;
   readonly #uri: string;
 
-  constructor(setting: MountedReading, path: string, uri: string) {
-    this.#setting = setting;
+  constructor(path: string, deps: MountDeps, find: Find) {
+    this.#deps = deps;
+    this.#find = find;
     this.#path = path;
-    this.#uri = uri;
-    this.#origin = mountedResourceOrigin(setting.prefix, path);
+    this.#uri = `${deps.uriPrefix}${mountedPath(deps.prefix, path)}`;
+    this.#origin = mountedResourceOrigin(deps.prefix, path);
   }
 
-  /** What is there now; nothing, where the source lists it no more, or asks something else of its readers by then. */
+  /** Reads it; `undefined` if the source has removed it meanwhile, or requires other scopes. */
   async read(call: EntryCall): Promise<ResourceContent | undefined> {
-    const listed = this.#setting.find(this.#uri);
+    const listed = this.#find(this.#uri);
     const content = await this.#look(call);
-    const now = this.#setting.find(this.#uri);
-    return now !== undefined && listed !== undefined && isSameGuard(now, listed) ? content : undefined;
-  }
-
-  async #look(call: EntryCall): Promise<ResourceContent | undefined> {
-    const { source, contexts, find } = this.#setting;
-    const listed = find(this.#uri);
-    if (listed === undefined) return undefined;
-    const run = (): unknown => runMounted(call, contexts, (context) => source.read?.(this.#path, context));
-    const content = await runHandler(async () => toResourceContent(await run(), listed.mimeType), this.#origin);
-    // It may have gone while it was read.
-    return find(this.#uri) === undefined ? undefined : content;
+    const now = this.#find(this.#uri);
+    return now !== undefined && listed !== undefined && textOfGuard(now) === textOfGuard(listed) ? content : undefined;
   }
 
   watch(): LocalWatch {
@@ -86,14 +73,24 @@ class Reader {
     return {
       windowMs: undefined,
       followHere: (use) => this.#follow(use, spell),
-      // What it follows are contents.
+      // #follow() yields contents.
       render: (content) => content as ResourceContent | undefined,
     };
   }
 
-  /** What is there now, and whatever else comes. That it is listed no more is told to those who hear of the list. */
+  async #look(call: EntryCall): Promise<ResourceContent | undefined> {
+    const { source, contexts } = this.#deps;
+    const listed = this.#find(this.#uri);
+    if (listed === undefined) return undefined;
+    const run = (): unknown => runMounted(call, contexts, (context) => source.read?.(this.#path, context));
+    const content = await runHandler(async () => toResourceContent(await run(), listed.mimeType), this.#origin);
+    // It may have been removed while it was read.
+    return this.#find(this.#uri) === undefined ? undefined : content;
+  }
+
+  /** Yields the content, and each other one after it. The list announces that the resource is removed. */
   async *#follow({ signal, caller }: LocalUse, spell: Spell): AsyncGenerator<ResourceContent | undefined> {
-    const { source, report, find } = this.#setting;
+    const { source, report } = this.#deps;
     const [where, path] = [this.#origin, this.#path];
     const fail = (cause: unknown): void => {
       if (!spell.isFailing) internalError(cause, where, report);
@@ -106,25 +103,27 @@ class Reader {
     let last: { readonly content: ResourceContent | undefined } | undefined;
     for await (const content of contents) {
       const isNews = last === undefined || !isSameContent(last.content, content);
-      if (!isNews || (last !== undefined && find(this.#uri) === undefined)) continue;
+      if (!isNews || (last !== undefined && this.#find(this.#uri) === undefined)) continue;
       last = { content };
       yield content;
     }
   }
 }
 
-/** Turns a resource that was looked at into an entry. */
-export function toMountedResource(resource: MountedResource, setting: MountedReading): ResourceEntry {
-  const { path, title, description, mimeType } = resource;
-  const id = mountedPath(setting.prefix, path);
-  const uri = `${setting.uriPrefix}${id}`;
-  const reader = new Reader(setting, path, uri);
+/** Creates the entry of a resource. */
+export function toMountedResource(
+  { path, title, description, mimeType, ...access }: MountedResource,
+  deps: MountDeps,
+  find: Find,
+): ResourceEntry {
+  const id = mountedPath(deps.prefix, path);
+  const reader = new Reader(path, deps, find);
   return Object.freeze({
-    ...{ id, uri, title, description, mimeType },
-    origin: mountedResourceOrigin(setting.prefix, path),
-    ...toGuard(setting.scopes.read, resource),
+    ...{ id, uri: `${deps.uriPrefix}${id}`, title, description, mimeType },
+    origin: mountedResourceOrigin(deps.prefix, path),
+    ...toGuard(deps.scopes.read, access),
     read: (call: EntryCall) => reader.read(call),
-    // Made for each who watches: what has failed for one has not for another.
+    // A getter, so that each watcher has its own state of failure.
     get watch() {
       return reader.watch();
     },

@@ -7,14 +7,14 @@ import type { MountedOperation, MountedSchema } from "./mount.ts";
 import { toToolInput } from "./tool-input.ts";
 import { toToolOutput } from "./tool-output.ts";
 
-/** What the schemas of a mounted operation come to. */
+/** The converted schemas of a mounted operation. */
 export interface MountedSchemas {
   readonly owner: FaceOwned;
   readonly input: ToolInput;
   readonly output: ToolOutput;
-  /** What the details of declared codes are held against. */
+  /** The schemas of the details of declared codes. */
   readonly details: Readonly<Record<string, Schema>>;
-  /** The same for agents; `undefined` where no code is declared. */
+  /** The same as JSON Schemas, for agents; `undefined` if no code is declared. */
   readonly errors: Readonly<Record<string, JsonSchema>> | undefined;
 }
 
@@ -22,7 +22,7 @@ function toSchema(schema: MountedSchema): Schema {
   return isSchema(schema) ? schema : fromJsonSchema(schema);
 }
 
-/** Details stand by themselves, whatever they are: nothing is put around them. */
+/** Returns the schema of the details alone, without the object that wraps a tool's output. */
 function toDetailsJson(schema: Schema, where: string): JsonSchema {
   const { json, wrapped } = compileOutput(schema, where);
   const { properties } = json;

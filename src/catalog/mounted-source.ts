@@ -1,64 +1,67 @@
 import { SurfaceError } from "../errors.ts";
 import type { Share } from "../spine/budget.ts";
 import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
-import { assertMountedResource } from "./assert-mounted-resource.ts";
-import { assertOperation } from "./assert-operation.ts";
 import type { ResourceEntry, ToolEntry } from "./entry.ts";
-import { keepOperation, keepResource } from "./keep-operation.ts";
-import { leftOut } from "./left-out.ts";
-import { mountedId, mountOrigin } from "./mount-prefix.ts";
-import { toMountedEntry, type MountParts, type MountSetting } from "./mounted-entry.ts";
-import { MountedList } from "./mounted-list.ts";
+import { toMountedEntry, type MountDeps } from "./mounted-entry.ts";
+import { leftOut, MountedList } from "./mounted-list.ts";
+import { mountedId, mountOrigin } from "./mounted-names.ts";
+import { toMountedResource } from "./mounted-resource.ts";
 import { schemaLength } from "./mounted-schemas.ts";
-import { toMountedResource, type MountedReading } from "./mounted-resource.ts";
+import { readOperation, readResource } from "./read-mounted.ts";
 
-/** What a mount has for agents. */
+/** The entries of what is mounted. */
 export interface MountedEntries {
   readonly tools: readonly ToolEntry[];
   readonly resources: readonly ResourceEntry[];
 }
 
-/** What a source lists; `undefined` where it cannot say, and what it listed last stands. */
+/** The lists of a source; `undefined` for one that failed, whose last list stands. */
 interface Listed {
   readonly operations: readonly unknown[] | undefined;
   readonly resources: readonly unknown[] | undefined;
 }
 
-/** The entries of one mount, as its source lists them. */
+/** The entries of one mount. Call `close()` when done. */
 export class MountedSource {
-  readonly #setting: MountParts;
+  readonly #deps: MountDeps;
   readonly #where: string;
-  readonly #toolSetting: MountSetting;
-  readonly #resourceSetting: MountedReading;
-  readonly #tools: MountedList<ToolEntry>;
-  readonly #resources: MountedList<ResourceEntry>;
-  /** The schemas of each tool. */
+  readonly #tools: MountedList<unknown, ToolEntry>;
+  readonly #resources: MountedList<unknown, ResourceEntry>;
+  /** The share of each tool in the budget of schemas. */
   readonly #shares = new Map<ToolEntry, Share>();
   #isStale = true;
   #isTaking = false;
   #isAsked = false;
-  /** Whether it said that something has changed while it was asked. */
+  /** Whether the source announced a change while it was asked. */
   #isTold = false;
   #stop: (() => unknown) | undefined;
 
-  constructor(setting: MountParts) {
-    this.#setting = setting;
-    this.#where = mountOrigin(setting.prefix);
-    this.#toolSetting = { ...setting, find: (name) => this.#fresh(this.#tools).find(name) };
-    this.#resourceSetting = { ...setting, find: (uri) => this.#fresh(this.#resources).find(uri) };
+  constructor(deps: MountDeps) {
+    this.#deps = deps;
+    this.#where = mountOrigin(deps.prefix);
     const tell = (cause: unknown): void => this.#tell(leftOut(cause, this.#where));
-    const [toTool, toResource] = [this.#toTool.bind(this), this.#toResource.bind(this)];
-    const drop = (entry: ToolEntry): void => this.#drop(entry);
-    this.#tools = new MountedList({ make: toTool, drop, nameOf: ({ name }) => name, called: "name on the wire", tell });
-    this.#resources = new MountedList({ make: toResource, nameOf: ({ uri }) => uri, called: "URI", tell });
+    this.#tools = new MountedList({
+      make: (given) => this.#toTool(given),
+      drop: (entry) => this.#drop(entry),
+      nameOf: ({ name }) => name,
+      called: "name on the wire",
+      tell,
+    });
+    const find = (uri: string): ResourceEntry | undefined => this.#fresh(this.#resources).find(uri);
+    this.#resources = new MountedList({
+      make: (given) => toMountedResource(readResource(given, deps.prefix), deps, find),
+      nameOf: ({ uri }) => uri,
+      called: "URI",
+      tell,
+    });
   }
 
-  /** Whether it may ever have anything to read. */
+  /** Whether it can ever have resources. */
   get mayHaveResources(): boolean {
-    return this.#setting.source.resources !== undefined;
+    return this.#deps.source.resources !== undefined;
   }
 
-  /** What there is now; the same lists until something changes. Never throws. */
+  /** Returns the current entries: the same lists until something changes. Never throws. */
   entries(): MountedEntries {
     if (this.#isStale && !this.#isTaking) this.#refresh();
     return { tools: this.#tools.entries, resources: this.#resources.entries };
@@ -75,7 +78,7 @@ export class MountedSource {
       changed();
     };
     try {
-      const stop: unknown = this.#setting.source.subscribe(told);
+      const stop: unknown = this.#deps.source.subscribe(told);
       if (typeof stop !== "function") {
         onRejection(stop, (cause) => this.#tell(cause));
         throw new SurfaceError("INVALID_OPTION", `Mounting ${this.#where}: its subscribe() must return a function`);
@@ -106,7 +109,7 @@ export class MountedSource {
     }
   }
 
-  /** Once more where it says that it has changed by then, and only once: it may say so each time. */
+  /** Asks once more if the source announces a change meanwhile, but only once: it may do so each time. */
   #ask(): Listed {
     this.#isAsked = true;
     this.#isTold = false;
@@ -119,7 +122,7 @@ export class MountedSource {
   }
 
   #listAll(): Listed {
-    const { source } = this.#setting;
+    const { source } = this.#deps;
     return {
       operations: this.#list(() => source.list(), "list() must return an array of operations"),
       resources: this.mayHaveResources
@@ -141,23 +144,19 @@ export class MountedSource {
   }
 
   #toTool(given: unknown): ToolEntry | undefined {
-    const operation = keepOperation(given);
-    assertOperation(operation, { verb: "Mounting", prefix: mountedId(this.#setting.prefix, "") });
+    const { prefix, schemas } = this.#deps;
+    const operation = readOperation(given, { verb: "Mounting", prefix: mountedId(prefix, "") });
     if (operation.type === "subscription") return undefined;
-    const entry = toMountedEntry(operation, this.#toolSetting);
-    this.#hold(entry, schemaLength(operation, entry));
-    return entry;
-  }
-
-  #hold(entry: ToolEntry, length: number): void {
-    const share = this.#setting.schemas.open(this.#setting.prefix);
-    const over = share.take(length);
+    const entry = toMountedEntry(operation, this.#deps, this.#findTool);
+    const share = schemas.open(prefix);
+    const over = share.take(schemaLength(operation, entry));
     if (over !== undefined) {
       const whose = over.scope === "global" ? "all mounts" : this.#where;
       const message = `the schemas of ${whose} are more than ${over.limit} characters long together; describe less`;
       throw new SurfaceError("SCHEMA_UNSUPPORTED", `Mounting ${entry.origin}: ${message}`);
     }
     this.#shares.set(entry, share);
+    return entry;
   }
 
   #drop(entry: ToolEntry): void {
@@ -165,19 +164,14 @@ export class MountedSource {
     this.#shares.delete(entry);
   }
 
-  #toResource(given: unknown): ResourceEntry {
-    const resource = keepResource(given);
-    assertMountedResource(resource, this.#setting.prefix);
-    return toMountedResource(resource, this.#resourceSetting);
-  }
+  readonly #findTool = (name: string): ToolEntry | undefined => this.#fresh(this.#tools).find(name);
 
-  /** One of its lists, as of now. */
   #fresh<TList>(list: TList): TList {
     this.entries();
     return list;
   }
 
   #tell(cause: unknown): void {
-    internalError(cause, this.#where, this.#setting.report);
+    internalError(cause, this.#where, this.#deps.report);
   }
 }

@@ -6,12 +6,11 @@ import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import { internalError, reportToConsole } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
-import { assertOperation } from "./assert-operation.ts";
 import { operationNotFound } from "./cannot-nest.ts";
-import { keepOperation } from "./keep-operation.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "./mount.ts";
-import { operationOrigin } from "./operation-origin.ts";
+import { operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas } from "./mounted-schemas.ts";
+import { readOperation } from "./read-mounted.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** An operation as it is registered: its schemas say what its handler is given, and what it answers. */
@@ -159,8 +158,7 @@ class Registry implements OperationRegistry {
   }
 
   #add([given, handler]: RegisteredOperation, replace: boolean): Registered {
-    const operation = keepOperation(given);
-    assertOperation(operation, { verb: "Registering" });
+    const operation = readOperation(given, { verb: "Registering" });
     const origin = operationOrigin(operation.name);
     if (typeof handler !== "function") {
       throw new SurfaceError("MISSING_HANDLER", `Registering ${origin}: its handler must be a function`);

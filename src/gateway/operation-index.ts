@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import { diffLists } from "../catalog/diff-lists.ts";
+import { diffLists } from "../catalog/list-changes.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { OperationSlots, type SearchScope, type VisibleOperations } from "./operation-slots.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";

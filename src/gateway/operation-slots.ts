@@ -1,5 +1,5 @@
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
-import type { ListDiff } from "../catalog/diff-lists.ts";
+import type { ListDiff } from "../catalog/list-changes.ts";
 import { isBelow, namespaceOf } from "./operation-id.ts";
 import { SortedNames, toNamedSlot, type NamedSlot } from "./sorted-names.ts";
 

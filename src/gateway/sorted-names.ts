@@ -1,5 +1,5 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { patchSorted, placeOf, type SortedPatch } from "../catalog/patch-sorted.ts";
+import { patchSorted, placeOf, type SortedPatch } from "../catalog/list-changes.ts";
 import { nameOf } from "./operation-id.ts";
 
 /** The names of an operation, in lower case. */

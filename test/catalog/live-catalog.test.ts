@@ -4,7 +4,7 @@ import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { MountedOperation, MountSource } from "../../src/catalog/mount.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
-import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
+import { createLiveCatalog } from "../../src/catalog/live-catalog.ts";
 import { Refusal } from "../../src/errors.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { messagesOf, mount, registryOf } from "./mount-support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { diffLists, patchList } from "../../src/catalog/diff-lists.ts";
+import { diffLists, patchList } from "../../src/catalog/list-changes.ts";
 import type { MountedOperation, MountedResource } from "../../src/catalog/mount.ts";
 import { mount } from "./mount-support.ts";
 import { Shelf } from "./mount-shelf.ts";

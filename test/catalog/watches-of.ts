@@ -1,7 +1,7 @@
 import { ResourceLookup } from "../../src/builder/resource-lookup.ts";
 import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
-import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
+import { createLiveCatalog } from "../../src/catalog/live-catalog.ts";
 import { LargeValues } from "../../src/mcp/large-values.ts";
 import { CatalogLists } from "../../src/mcp/lists.ts";
 import { ViewResolver } from "../../src/mcp/view-resolver.ts";

@@ -140,7 +140,7 @@ export type { WebSocketOptions } from "./links/web-socket.ts";
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
 export { memoryContext } from "./catalog/memory/create-memory-context.ts";
 export { operationRegistry } from "./catalog/operation-registry.ts";
-export { staleMetaKey } from "./catalog/resource-value.ts";
+export { staleMetaKey } from "./catalog/resource-entries.ts";
 export { body } from "./catalog/resource-body.ts";
 export { richContent } from "./catalog/rich-content.ts";
 export type {
@@ -156,7 +156,7 @@ export type {
   SampleMessage,
   SampleRequest,
 } from "./catalog/asking.ts";
-export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-completers.ts";
+export type { BespokeCompleter, CompleterContext } from "./catalog/completers.ts";
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";

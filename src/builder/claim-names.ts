@@ -1,7 +1,6 @@
-import { gatewayOrigin, gatewayToolNames } from "../catalog/gateway-tool-names.ts";
+import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
 import { mountOrigin, takesName } from "../catalog/mounted-names.ts";
 import { pullOrigin, pullToolNames } from "../catalog/pull-tools.ts";
-import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { findGateway } from "../views/views.ts";

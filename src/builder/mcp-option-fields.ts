@@ -1,7 +1,6 @@
-import { uriPrefix } from "../catalog/assert-uri-prefix.ts";
-import { askTimeoutFields } from "../catalog/ask-timeouts.ts";
+import { uriPrefix } from "../catalog/uri-syntax.ts";
+import { askTimeoutFields, type AskTimeouts } from "../catalog/asking.ts";
 import { defaultResourceBytes, defaultResultBytes, leastLargeBytes } from "../mcp/large-values.ts";
-import type { AskTimeouts } from "../catalog/asking.ts";
 import {
   callable,
   matching,

@@ -1,4 +1,4 @@
-import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
+import { assertBespokeResource } from "../catalog/bespoke-resource.ts";
 import { assertMountSource, type MountSource } from "../catalog/mount.ts";
 import { readBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import { readBespokeTool } from "../catalog/bespoke-tool.ts";

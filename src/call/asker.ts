@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking.ts";
-import { cannotBeAsked } from "../catalog/client-cannot.ts";
+import { cannotBeAsked } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";

@@ -1,4 +1,4 @@
-import { operationNotFound } from "../catalog/cannot-nest.ts";
+import { operationNotFound } from "../catalog/outcome.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";

@@ -1,11 +1,9 @@
-import { toAskTimeouts } from "../catalog/ask-timeouts.ts";
-import type { AskTimeouts } from "../catalog/asking.ts";
+import { toAskTimeouts, type AskTimeouts } from "../catalog/asking.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
-import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ChangeCount } from "../catalog/watched-resource.ts";
-import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";

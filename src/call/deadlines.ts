@@ -1,4 +1,4 @@
-import { toUnanswered } from "../catalog/unanswered.ts";
+import { toUnanswered } from "../catalog/own-refusals.ts";
 import { SurfaceError } from "../errors.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";

@@ -1,10 +1,8 @@
-import { operationNotFound } from "../catalog/cannot-nest.ts";
+import { operationNotFound, createRefused, inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import { callerKey, withCallerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
-import { createRefused, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
-import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
 import { clipText } from "../schema/visible-text.ts";
 import type { JsonObject } from "../schema/json.ts";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking.ts";
-import { createRefused, type Refused } from "../catalog/outcome.ts";
-import { inputRequired } from "../catalog/to-result-text.ts";
+import { createRefused, inputRequired, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError } from "../surface/fault.ts";

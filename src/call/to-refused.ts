@@ -5,10 +5,7 @@ import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, plainWords, toOurs, translateFault, type FaultReporter } from "../surface/fault.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
-import { lackingOf } from "../catalog/client-cannot.ts";
-import { sessionOverWords } from "../catalog/session-over.ts";
-import { unansweredReason } from "../catalog/unanswered.ts";
-import { unreachedFault } from "../catalog/unreached.ts";
+import { lackingOf, sessionOverWords, unansweredReason, unreachedFault } from "../catalog/own-refusals.ts";
 
 const maxCodeBytes = 64;
 const maxMessageBytes = 1920;

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { InferOutput, Schema } from "../schema/standard.ts";
+import { duration, withDefault, type OptionFields, type WithDefaults } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 
 /** What a client can be asked: its user by a form, its model, or where its user works. */
 export type AskKind = "elicit" | "sample" | "roots";
@@ -150,4 +152,26 @@ export interface Asking {
   /** What is asked now, by key; never empty. */
   readonly open: Readonly<Record<string, TimedAsk>>;
   readonly record: AskRecord;
+}
+
+/** The longest time that a client may have to answer a question, in milliseconds. */
+export const maxAskTimeoutMs = 3_600_000;
+
+const askTimeout = duration(maxAskTimeoutMs);
+
+/** The time for an answer to each kind of question that an app may set. */
+export const askTimeoutFields: OptionFields<AskTimeouts> & WithDefaults<AskKind> = {
+  elicit: withDefault(askTimeout, 300_000),
+  sample: withDefault(askTimeout, 60_000),
+  roots: withDefault(askTimeout, 10_000),
+};
+
+/** Returns the problem with the time for an answer; `undefined`: there is none. */
+export function askTimeoutProblem(timeoutMs: unknown): string | undefined {
+  return askTimeout.problem(timeoutMs, "timeoutMs");
+}
+
+/** Returns the times that hold in an app: its own, and the defaults for the others. */
+export function toAskTimeouts(timeouts: AskTimeouts = {}): Readonly<Record<AskKind, number>> {
+  return Object.freeze(readOptions(timeouts, askTimeoutFields, "Asking"));
 }

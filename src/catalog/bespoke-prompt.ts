@@ -15,19 +15,17 @@ import { accessFieldsWithoutArgument, type ScopeOptions } from "../tags/scopes.t
 import {
   assertCompleters,
   toCompleter,
+  toSchemaCompleter,
   type AnyBespokeCompleters,
   type BespokeCompleters,
-} from "./bespoke-completers.ts";
-import type { BespokeSource } from "./bespoke-source.ts";
+} from "./completers.ts";
+import { runInContext, runHandler, type BespokeSource, type ToolContext } from "./tool-context.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
 import { blockJson, type ContentBlock } from "./content.ts";
 import { handler, readEntry, standardSchema } from "./entry-fields.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { PromptArgument, PromptEntry } from "./entry.ts";
-import { runHandler } from "./handler-fault.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
-import { toSchemaCompleter } from "./proposals.ts";
-import { runInContext, type ToolContext } from "./tool-context.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** One message of a prompt. */

@@ -1,22 +1,27 @@
 import { SurfaceError } from "../errors.ts";
+import { isObject } from "../options/is-object.ts";
+import { unchecked, callable, text, type OptionFields } from "../options/option.ts";
+import { invalidOption } from "../options/read-options.ts";
+import { mimeTypeOption, keepLooks } from "../tags/looks.ts";
+import { resourceFields } from "../tags/read-tag-options.ts";
+import type { CollectionResourceOptions, ResourceOptions } from "../tags/tool-options.ts";
+import { handler, readEntry, standardSchema } from "./entry-fields.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
 import { toInputSchema } from "../schema/compile-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { MaybeSchema } from "../surface/member.ts";
-import { keepLooks } from "../tags/looks.ts";
 import type { UnfitForUri } from "../tags/mcp-resource.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { ResourceOptions } from "../tags/tool-options.ts";
-import { assertBespokeResource } from "./assert-bespoke-resource.ts";
 import {
   assertCompleters,
   toCompleter,
+  toSchemaCompleter,
   type AnyBespokeCompleters,
   type BespokeCompleters,
-} from "./bespoke-completers.ts";
-import type { BespokeSource } from "./bespoke-source.ts";
+} from "./completers.ts";
+import { createToolContext, runInContext, runHandler, type BespokeSource, type ToolContext } from "./tool-context.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type {
@@ -27,19 +32,66 @@ import type {
   TemplateEntry,
   TemplateVariable,
 } from "./entry.ts";
-import { assertFreeUri, readFreeTemplate, type UriSegment } from "./free-uri.ts";
-import { runHandler } from "./handler-fault.ts";
+import { assertFreeUri, readFreeTemplate, type UriSegment } from "./uri-syntax.ts";
 import { followChanges } from "./follow-changes.ts";
 import type { ResourceEntries } from "./mapping.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { OwnContext } from "./own-context.ts";
 import { toResourceContent } from "./resource-body.ts";
-import { toSchemaCompleter } from "./proposals.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
-import { createToolContext, runInContext, type ToolContext } from "./tool-context.ts";
+
+/** A hand-written resource, and options that only collections have, which say so. */
+interface GivenResource extends CollectionResourceOptions<unknown, unknown> {
+  readonly mimeType?: string;
+  readonly uri?: string;
+  readonly uriTemplate?: string;
+  readonly variables?: unknown;
+  readonly complete?: unknown;
+  readonly read: unknown;
+  readonly watch?: unknown;
+}
+
+const fields: OptionFields<GivenResource> = {
+  read: handler,
+  watch: callable,
+  ...resourceFields,
+  variables: standardSchema,
+  uri: text,
+  uriTemplate: text,
+  mimeType: mimeTypeOption,
+  // Checked with the variables.
+  complete: unchecked,
+};
+
+const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
+const maxKeyLength = 128;
+
+/**
+ * Refuses a hand-written resource that the compiler would have refused, for callers who cast, and values that it cannot
+ * see.
+ *
+ * @throws SurfaceError `INVALID_NAME` for a key that no member could have, `MISSING_HANDLER`, `INVALID_OPTION`.
+ */
+export function assertBespokeResource(key: string, resource: unknown): void {
+  const doing = `Adding resource "${key}"`;
+  if (!keyPattern.test(key) || key.length > maxKeyLength) {
+    throw new SurfaceError(
+      "INVALID_NAME",
+      `${doing}: its key must be letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`,
+    );
+  }
+  if (!isObject(resource)) throw invalidOption(doing, "it must be an object");
+  const { uri, uriTemplate, variables } = readEntry(resource, fields, doing);
+  if (uri !== undefined && variables !== undefined) {
+    throw invalidOption(doing, 'with "variables" its URI is a "uriTemplate"');
+  }
+  if (uriTemplate !== undefined && variables === undefined) {
+    throw invalidOption(doing, 'a "uriTemplate" needs "variables"');
+  }
+}
 
 /** What every hand-written resource says, whatever its variables. */
-export interface ResourceWords extends ResourceOptions {
+interface ResourceWords extends ResourceOptions {
   /** What is listed as its type, and what a text or bytes that `read` returns are taken for. Default: JSON. */
   readonly mimeType?: string;
 }
@@ -84,7 +136,7 @@ export interface AnyBespokeResource extends ResourceWords {
 }
 
 /** What the entries of hand-written resources are made of. */
-export interface BespokeResourceSource extends BespokeSource {
+interface BespokeResourceSource extends BespokeSource {
   readonly uriPrefix: string;
   /** Told what a watch let through: nobody else hears of it. */
   readonly report: FaultReporter;

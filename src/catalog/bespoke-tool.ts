@@ -1,24 +1,19 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { MaybeSchema } from "../surface/member.ts";
-import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { flag, type OptionFields } from "../options/option.ts";
 import { assertNoContradiction, toolFields } from "../tags/read-tag-options.ts";
 import { scopeList } from "../tags/scopes.ts";
-import { keepNesting, type NestingWords } from "./nesting-words.ts";
-import type { BespokeSource } from "./bespoke-source.ts";
-import { toConfirmText } from "./confirm-text.ts";
+import { confirmFields, keepNesting, toToolHints, type NestingWords } from "./tool-head.ts";
+import { runInContext, type BespokeSource, type ToolContext } from "./tool-context.ts";
 import type { Content } from "./content.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import { handler, reach, readEntry, standardSchema } from "./entry-fields.ts";
 import type { ToolEntry } from "./entry.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
-import { runInContext, type ToolContext } from "./tool-context.ts";
-import { toToolHints } from "./tool-hints.ts";
-import { toToolInput } from "./tool-input.ts";
-import { toToolOutput } from "./tool-output.ts";
+import { toToolInput, toToolOutput } from "./tool-schemas.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What every bespoke tool says, whatever its input. */
@@ -144,9 +139,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     countsQuestions: options.timeoutMs !== undefined,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
-    confirm: toConfirmRule(options.confirm),
-    confirmWord: toConfirmWord(options.confirm),
-    confirmText: toConfirmText(toConfirmFunction(options.confirm), { client: source.client, origin }),
+    ...confirmFields(options.confirm, source.client, origin),
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => runInContext(call, source, (context) => tool.handler(args, context)),
   };

@@ -1,25 +1,128 @@
+import type { ResourceEntry, TemplateEntry, ToolEntry, PromptEntry } from "./entry.ts";
+import { nameWarning } from "./wire-name.ts";
+import { SurfaceError } from "../errors.ts";
+import { assertUriPrefix, type UriSegment } from "./uri-syntax.ts";
+import { readVariable, type FreeTemplate } from "./resolve-uri.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import { reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
-import { assertUriPrefix } from "./assert-uri-prefix.ts";
-import { assertUrisDiffer } from "./assert-uris-differ.ts";
 import { toPromptEntry, type AnyBespokePrompt } from "./bespoke-prompt.ts";
 import { toBespokeResource, type AnyBespokeResource } from "./bespoke-resource.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
 import { toCatalogScopes, toDefaultScopes, type DefaultScopes } from "./entry-scopes.ts";
 import type { Catalog } from "./catalog.ts";
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
-import { entryWarnings } from "./entry-warnings.ts";
 import { indexNames, indexTools, type IndexedTools } from "./indexed-tools.ts";
+import { sortFrozen } from "./list-changes.ts";
 import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
 import type { ContextSource } from "./own-context.ts";
 import type { Exposure } from "./read-exposures.ts";
-import { sortFrozen } from "./list-changes.ts";
+
+/** Where Claude Code cuts a tool's description, in characters (seen in 2.1.84); the least of the hosts looked at. */
+const maxWordsLength = 2048;
+
+type Worded = ToolEntry | ResourceEntry | TemplateEntry;
+
+const none: readonly string[] = Object.freeze([]);
+
+function isLong({ title = "", description = "" }: Worded): boolean {
+  return title.length > maxWordsLength || description.length > maxWordsLength;
+}
+
+function wordsWarnings(entry: Worded): readonly string[] {
+  // Looked at for thousands, each time that one of them comes.
+  if (!isLong(entry)) return none;
+  return (["title", "description"] as const).flatMap((part) => {
+    const length = entry[part]?.length ?? 0;
+    if (length <= maxWordsLength) return [];
+    return `the ${part} of ${entry.origin} is ${length} characters long: hosts cut it after ${maxWordsLength}`;
+  });
+}
+
+function flattenedWarning(origin: string, keywords: readonly string[]): string {
+  return (
+    `the input of ${origin} has ${keywords.join(", ")} at its root, which some model providers reject: agents see one plain ` +
+    "object and a text about the rest, and the whole schema still validates; move it into a field to show it as it is"
+  );
+}
+
+/** Sentences for the author about entries that work but may not everywhere. */
+export function entryWarnings(
+  tools: readonly ToolEntry[],
+  resources: readonly (ResourceEntry | TemplateEntry)[],
+): readonly string[] {
+  const warnings = new Set<string>();
+  for (const { name, origin, input } of tools) {
+    const warning = nameWarning(name, origin);
+    if (warning !== undefined) warnings.add(warning);
+    const { refusedKeywords = none } = input;
+    if (refusedKeywords.length > 0) warnings.add(flattenedWarning(origin, refusedKeywords));
+  }
+  for (const list of [tools, resources]) {
+    // A collection is a resource and a template with the same words: it is told once.
+    for (const entry of list) for (const warning of wordsWarnings(entry)) warnings.add(warning);
+  }
+  return Object.freeze([...warnings]);
+}
+
+function refuse(origin: string, uri: string, owner: string): SurfaceError {
+  return new SurfaceError("NAME_COLLISION", `Naming ${origin}: its URI, "${uri}", is taken by ${owner}`);
+}
+
+function isFree(template: TemplateEntry): template is FreeTemplate {
+  return template.segments !== undefined;
+}
+
+/** Whether a segment of a URI could be read as this one of a template; for a variable, as far as its type tells. */
+function couldBe(literal: string, segment: UriSegment, { variables }: FreeTemplate): boolean {
+  if ("literal" in segment) return literal === segment.literal;
+  const variable = variables.find(({ name }) => name === segment.variable);
+  return variable !== undefined && readVariable(literal, variable) !== undefined;
+}
+
+/** Whether some URI could be of both. Of two variables that is taken for granted. */
+function overlap(left: FreeTemplate, right: FreeTemplate): boolean {
+  if (left.segments.length !== right.segments.length) return false;
+  return left.segments.every((segment, index) => {
+    const other = right.segments[index];
+    if (other === undefined) return false;
+    if ("literal" in segment) return couldBe(segment.literal, other, right);
+    return !("literal" in other) || couldBe(other.literal, segment, left);
+  });
+}
+
+/** Refuses templates of their own that overlap: which of them answered would be a matter of their order. */
+function assertApart(templates: readonly FreeTemplate[]): void {
+  for (const [index, template] of templates.entries()) {
+    const owner = templates.slice(0, index).find((other) => overlap(other, template));
+    if (owner !== undefined) throw refuse(template.origin, template.uriTemplate, owner.origin);
+  }
+}
+
+/**
+ * Refuses entries of different origins that one URI would name. A fixed URI may be one that a template describes too: it
+ * is read first.
+ *
+ * @throws SurfaceError `NAME_COLLISION` naming both origins.
+ */
+function assertUrisDiffer(resources: readonly ResourceEntry[], templates: readonly TemplateEntry[]): void {
+  const taken = new Map<string, string>();
+  const claims = [
+    ...resources.map(({ uri, origin }) => ({ uri, origin })),
+    ...templates.filter((template) => !isFree(template)).map(({ base, origin }) => ({ uri: base, origin })),
+  ];
+  for (const { uri, origin } of claims) {
+    const owner = taken.get(uri);
+    // A collection is a list and a template, under one URI.
+    if (owner !== undefined && owner !== origin) throw refuse(origin, uri, owner);
+    taken.set(uri, origin);
+  }
+  assertApart(templates.filter(isFree));
+}
 
 /** What a catalog is made from. */
-export interface CatalogSource {
+interface CatalogSource {
   /** The surface's name: the two scopes that everything asks for are named after it. */
   readonly surface: string;
   readonly exposures: readonly Exposure[];

@@ -4,7 +4,7 @@ import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { ClientAsk } from "./asking.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { UriSegment } from "./free-uri.ts";
+import type { UriSegment } from "./uri-syntax.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { ConfirmRule, OnDisconnect } from "../tags/tool-options.ts";

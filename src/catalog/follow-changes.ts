@@ -1,5 +1,5 @@
 import { cannotAsk } from "./cannot-ask.ts";
-import { cannotNest } from "./cannot-nest.ts";
+import { cannotNest } from "./outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";

@@ -1,12 +1,23 @@
+import { stringifyBare, toMemberView, toResourceEntry } from "./resource-entries.ts";
+import { compileOutput } from "./tool-schemas.ts";
+import { originOf, type KindMapping } from "./mapping.ts";
 import type { Kind } from "../surface/member.ts";
-import { cellMapping } from "./kinds/cell-mapping.ts";
 import { collectionMapping } from "./kinds/collection-mapping.ts";
 import { eventMapping } from "./kinds/event-mapping.ts";
 import { procedureMapping } from "./kinds/procedure-mapping.ts";
 import { streamMapping } from "./kinds/stream-mapping.ts";
-import type { KindMapping } from "./mapping.ts";
 
-/** How each kind of member becomes entries. The compiler refuses a kind without an arm. */
+/** A cell is a resource: its value as JSON. */
+const cellMapping: KindMapping<"cell"> = {
+  asResource(exposed) {
+    const { key: member } = exposed;
+    const schema = compileOutput(exposed.member.schema, originOf(exposed));
+    const render = (value: unknown): string => stringifyBare(schema, value);
+    return { resource: toResourceEntry(exposed, toMemberView({ member, read: "get", watch: "watch" }, render)) };
+  },
+};
+
+/** The mapping of each kind of member to entries. */
 export const kindMappings: { readonly [TKind in Kind]: KindMapping<TKind> } = {
   cell: cellMapping,
   collection: collectionMapping,

@@ -4,10 +4,10 @@ import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { TagOptions } from "../tags/tool-options.ts";
-import type { DefaultScopes } from "./entry-scopes.ts";
-import type { EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import { toGuard, type DefaultScopes } from "./entry-scopes.ts";
+import type { EntryGuard, EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
-/** One member that is exposed, and everything its entries are made of. */
+/** An exposed member, and what its entries need. */
 export interface Exposed<TMember extends Member = Member> {
   readonly key: string;
   readonly member: TMember;
@@ -17,40 +17,45 @@ export interface Exposed<TMember extends Member = Member> {
   readonly uri: string;
   readonly scopes: DefaultScopes;
   readonly channel: SurfaceChannel;
-  /** For functions of the option `confirm`. */
+  /** The client for functions of the option `confirm`. */
   readonly client: SurfaceClient<unknown>;
 }
 
-/** What one exposed resource member comes to. */
+/** The entries of one resource. */
 export interface ResourceEntries {
   readonly resource?: ResourceEntry;
   readonly template?: TemplateEntry;
-  /** The pages of its list. */
+  /** The pages of a collection. */
   readonly pages?: TemplateEntry;
 }
 
-/**
- * How members of one kind become entries. A new kind of member is one more of these: a side that is left out cannot be
- * exposed that way.
- */
+/** How members of one kind become entries. A kind without a function cannot be exposed that way. */
 export interface KindMapping<TKind extends Kind> {
   readonly asTool?: (exposed: Exposed<MemberOfKind<TKind>>) => ToolEntry;
   readonly asResource?: (exposed: Exposed<MemberOfKind<TKind>>) => ResourceEntries;
 }
 
-/** `cell "nodes"`: how an entry is named in messages for the author. */
+/** Returns the name of a member in messages, for example `cell "nodes"`. */
 export function originOf(exposed: Exposed): string {
   return `${exposed.member.kind} "${exposed.key}"`;
 }
 
-/** What people and models are shown of an entry. */
-type Words = EntryLooks & Pick<ToolEntry, "title" | "description">;
+/** The fields that all entries of a member have. */
+export type EntryHead = EntryLooks & EntryGuard & Pick<ToolEntry, "id" | "origin" | "title" | "description">;
 
-/** Title and description, the tag's own first, the member's otherwise; and what the tag says of its looks. */
-export function wordsOf(exposed: Exposed): Words {
+/**
+ * Returns the fields that all entries of a member have. The options of its tag come before its own title and description.
+ *
+ * @param scope - the scope that callers need. @default that for reading
+ */
+export function headOf(exposed: Exposed, scope: string = exposed.scopes.read): EntryHead {
+  const { key, member, options } = exposed;
   return {
-    ...keepLooks(exposed.options),
-    title: exposed.options.title ?? exposed.member.title,
-    description: exposed.options.description ?? exposed.member.description,
+    id: key,
+    origin: originOf(exposed),
+    ...keepLooks(options),
+    title: options.title ?? member.title,
+    description: options.description ?? member.description,
+    ...toGuard(scope, options),
   };
 }

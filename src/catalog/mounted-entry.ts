@@ -3,20 +3,17 @@ import type { Budget } from "../spine/budget.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { checkRefusal } from "../surface/owner/check-refusal.ts";
-import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
-import { operationNotFound } from "./cannot-nest.ts";
-import { toConfirmText } from "./confirm-text.ts";
+import { operationNotFound } from "./outcome.ts";
+import { confirmFields, keepNesting, toToolHints } from "./tool-head.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
 import type { EntryCall, ToolEntry } from "./entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
 import { mountedId, operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
-import { keepNesting } from "./nesting-words.ts";
 import type { ContextSource } from "./own-context.ts";
-import { toToolHints } from "./tool-hints.ts";
-import { unreachedFault } from "./unreached.ts";
+import { unreachedFault } from "./own-refusals.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** Dependencies of what is mounted under one prefix. */
@@ -109,9 +106,7 @@ export function toMountedEntry(
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     countsQuestions: operation.timeoutMs !== undefined,
     onDisconnect: defaultOnDisconnect,
-    confirm: toConfirmRule(operation.confirm),
-    confirmWord: toConfirmWord(operation.confirm),
-    confirmText: toConfirmText(toConfirmFunction(operation.confirm), { client: deps.client, origin }),
+    ...confirmFields(operation.confirm, deps.client, origin),
     now,
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });

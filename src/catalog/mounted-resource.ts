@@ -4,13 +4,12 @@ import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { EntryCall, EntryGuard, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "./entry.ts";
 import { followChanges } from "./follow-changes.ts";
-import { runHandler } from "./handler-fault.ts";
+import { runHandler } from "./tool-context.ts";
 import type { MountedResource, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
 import type { MountDeps } from "./mounted-entry.ts";
 import { mountedPath, mountedResourceOrigin } from "./mounted-names.ts";
-import { toResourceContent } from "./resource-body.ts";
-import { isSameContent } from "./resource-content.ts";
+import { toResourceContent, isSameContent } from "./resource-body.ts";
 
 /** Returns the resource that the source lists at present under a URI. */
 type Find = (uri: string) => ResourceEntry | undefined;

@@ -1,11 +1,9 @@
 import { fromJsonSchema } from "../schema/from-json-schema.ts";
 import { isJsonObject, type JsonSchema } from "../schema/json.ts";
 import { isSchema, type Schema } from "../schema/standard.ts";
-import { compileOutput } from "./compile-output.ts";
+import { compileOutput, toToolInput, toToolOutput } from "./tool-schemas.ts";
 import type { FaceOwned, ToolEntry, ToolInput, ToolOutput } from "./entry.ts";
 import type { MountedOperation, MountedSchema } from "./mount.ts";
-import { toToolInput } from "./tool-input.ts";
-import { toToolOutput } from "./tool-output.ts";
 
 /** The converted schemas of a mounted operation. */
 export interface MountedSchemas {

@@ -1,15 +1,10 @@
 import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { operationNotFound } from "./cannot-nest.ts";
-import { toClientCannot } from "./client-cannot.ts";
+import { operationNotFound, toResultText, type Refused, type ToolOutcome } from "./outcome.ts";
+import { toClientCannot, sessionOverOf, toUnanswered, toUnreached } from "./own-refusals.ts";
 import type { EntryCall } from "./entry.ts";
-import type { Refused, ToolOutcome } from "./outcome.ts";
-import { sessionOverOf } from "./session-over.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
-import { toResultText } from "./to-result-text.ts";
-import { toUnanswered } from "./unanswered.ts";
-import { toUnreached } from "./unreached.ts";
 
 /** Calls another tool from within a call, by its id or its name on the wire. */
 export type NestedCaller = (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;

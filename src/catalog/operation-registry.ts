@@ -6,7 +6,7 @@ import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import { internalError, reportToConsole } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
-import { operationNotFound } from "./cannot-nest.ts";
+import { operationNotFound } from "./outcome.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "./mount.ts";
 import { operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas } from "./mounted-schemas.ts";

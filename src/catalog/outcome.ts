@@ -1,6 +1,7 @@
 import type { Issue } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asking } from "./asking.ts";
+import type { NestedCall } from "./entry.ts";
 
 /** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
 export interface Refused {
@@ -62,3 +63,37 @@ export type ToolOutcome =
   | Asking
   | Denied
   | Refused;
+
+/** What is told of a tool that does not exist, or that is not there for whoever asks: one for both. */
+export const operationNotFound: Refused = Object.freeze(
+  createRefused("OPERATION_NOT_FOUND", "there is no operation of this name"),
+);
+
+/** Where nothing can be called from: whatever it is, it is not there. */
+export function cannotNest(_nested: NestedCall): Promise<ToolOutcome> {
+  return Promise.resolve(operationNotFound);
+}
+
+/** Questions end the call that a host made, and all within it: nobody reads this. */
+export const inputRequired: Refused = Object.freeze(
+  createRefused("INPUT_REQUIRED", "the client is asked something first"),
+);
+
+/**
+ * What a call within a call comes to, as programs are told: the JSON text of its result, which is its blocks where nothing is
+ * said to programs besides, or what it was refused. What its caller was denied does not exist.
+ */
+export function toResultText(outcome: ToolOutcome): string | Refused {
+  switch (outcome.kind) {
+    case "answer":
+      return outcome.text;
+    case "rich":
+      return outcome.structured ?? outcome.blocks;
+    case "denied":
+      return operationNotFound;
+    case "refused":
+      return outcome;
+    case "asking":
+      return inputRequired;
+  }
+}

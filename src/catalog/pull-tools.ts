@@ -13,8 +13,8 @@ import { withHeartbeat } from "./heartbeat.ts";
 import { isAbsent } from "./is-absent.ts";
 import { readField, toFieldSchema, type NumberField } from "./number-field.ts";
 import type { Resolved } from "./resolve-uri.ts";
-import { jsonMimeType } from "./resource-content.ts";
-import { toToolHints } from "./tool-hints.ts";
+import { jsonMimeType } from "./resource-body.ts";
+import { toToolHints } from "./tool-head.ts";
 
 /** The names of the tools that `pull()` adds. */
 export const pullToolNames = ["read_resource", "wait_for_change"] as const;

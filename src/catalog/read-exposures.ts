@@ -5,7 +5,7 @@ import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read
 import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/compile-schema.ts";
-import { hasProperty } from "./has-property.ts";
+import { hasProperty } from "./entry-scopes.ts";
 import { keepConfirm } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { tagOf } from "../tags/tag-of.ts";

@@ -2,7 +2,7 @@ import { coerceScalar } from "../schema/coerce-scalar.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Catalog } from "./catalog.ts";
 import type { EntryCall, EntryGuard, ReadResult, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
-import { isClimbing } from "./is-climbing.ts";
+import { isClimbing } from "./uri-syntax.ts";
 
 /** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
 export interface Resolved extends EntryGuard {

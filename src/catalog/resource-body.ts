@@ -1,14 +1,34 @@
+import type { ResourceBody, ResourceContent } from "./entry.ts";
 import { unchecked, required, text, type OptionFields } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { keepLooks, metaObject, mimeTypeOption } from "../tags/looks.ts";
 import { toBase64, type BlockBytes } from "./content.ts";
-import type { ResourceBody, ResourceContent } from "./entry.ts";
-import { jsonMimeType } from "./resource-content.ts";
+
+/** What JSON is called where types of content are named. */
+export const jsonMimeType = "application/json";
+
+/** The text of what a resource holds; `undefined` where that is bytes. */
+export function textOf(content: ResourceContent): string | undefined {
+  return typeof content === "string" ? content : content.text;
+}
+
+/** A text for each content; no two that differ share one. JSON text begins with none of the words of a body. */
+export function toDistinctText(content: ResourceContent): string {
+  if (typeof content === "string") return `text ${content}`;
+  return `body ${JSON.stringify([content.mimeType, content.text ?? null, content.blob ?? null, content.meta ?? null])}`;
+}
+
+/** Whether two reads have found the same. */
+export function isSameContent(left: ResourceContent | undefined, right: ResourceContent | undefined): boolean {
+  if (left === right) return true;
+  if (left === undefined || right === undefined) return false;
+  return toDistinctText(left) === toDistinctText(right);
+}
 
 /** Where a body is kept, and by which it is known. Registered globally, as are the marks of rich contents. */
-export const kBody: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.resource-body");
+const kBody: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.resource-body");
 
 /** What a resource holds, where that is not JSON or there is more to say of it; made by {@link body}. */
 export interface Body {

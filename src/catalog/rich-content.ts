@@ -1,5 +1,5 @@
+import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { SurfaceError } from "../errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import type { SchemaWithJson } from "../schema/with-json-schema.ts";
 import type { Icon } from "../tags/looks.ts";
@@ -21,7 +21,89 @@ import {
   type LinkDefinition,
   type MediaDefinition,
 } from "./content.ts";
-import { contentJsonSchema } from "./content-json-schema.ts";
+
+const textJson = { type: "string" };
+const mimeTypeJson = { type: "string", minLength: 3, maxLength: 255 };
+const uriJson = { type: "string", minLength: 3, maxLength: 8192 };
+const base64Json = { type: "string", contentEncoding: "base64" };
+
+const annotationsJson = {
+  type: "object",
+  properties: {
+    audience: { type: "array", items: { type: "string", enum: ["user", "assistant"] } },
+    priority: { type: "number", minimum: 0, maximum: 1 },
+    lastModified: { type: "string", maxLength: 64 },
+  },
+  additionalProperties: false,
+};
+
+const iconJson = {
+  type: "object",
+  properties: {
+    src: { type: "string", maxLength: 65_536 },
+    mimeType: mimeTypeJson,
+    sizes: { type: "array", items: { type: "string", maxLength: 16 } },
+    theme: { type: "string", enum: ["light", "dark"] },
+  },
+  required: ["src"],
+  additionalProperties: false,
+};
+
+/** An object with these fields and no others; those with a `?` may be left out. */
+function closed(fields: Readonly<Record<string, JsonObject>>): JsonObject {
+  const entries = Object.entries(fields);
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([name, schema]) => [name.replace("?", ""), schema])),
+    required: entries.flatMap(([name]) => (name.endsWith("?") ? [] : [name])),
+    additionalProperties: false,
+  };
+}
+
+function block(type: string, fields: Readonly<Record<string, JsonObject>>): JsonObject {
+  const meta = { type: "object", additionalProperties: {} };
+  return closed({ type: { const: type }, ...fields, "annotations?": annotationsJson, "_meta?": meta });
+}
+
+function media(type: string): JsonObject {
+  return block(type, { data: base64Json, mimeType: mimeTypeJson });
+}
+
+function makeSchema(): JsonObject {
+  const link = {
+    uri: uriJson,
+    name: textJson,
+    "title?": textJson,
+    "description?": textJson,
+    "mimeType?": mimeTypeJson,
+  };
+  const blocks = [
+    block("text", { text: textJson }),
+    media("image"),
+    media("audio"),
+    block("resource", { resource: closed({ uri: uriJson, "mimeType?": mimeTypeJson, text: textJson }) }),
+    block("resource", { resource: closed({ uri: uriJson, "mimeType?": mimeTypeJson, blob: base64Json }) }),
+    block("resource_link", {
+      ...link,
+      "size?": { type: "integer", minimum: 0 },
+      "icons?": { type: "array", maxItems: 16, items: iconJson },
+    }),
+  ];
+  return deepFreeze(
+    closed({
+      blocks: { type: "array", maxItems: 1000, items: { anyOf: blocks } },
+      "structured?": {},
+      "isError?": { type: "boolean" },
+    }),
+  );
+}
+
+let made: JsonObject | undefined;
+
+/** The JSON Schema of a rich answer as JSON: what travels, and what two ends have to agree on. Made once, when asked for. */
+function contentJsonSchema(): JsonObject {
+  return (made ??= makeSchema());
+}
 
 /** What may be said of any block. */
 interface BlockWords {
@@ -126,7 +208,7 @@ function partsOf(value: unknown): ContentOptions & { readonly blocks: readonly u
  *
  * @throws SurfaceError `INVALID_OPTION` saying what is wrong with it.
  */
-export function readContent(value: unknown): Content {
+function readContent(value: unknown): Content {
   const { blocks, ...said } = partsOf(value);
   return content([...blocks].map(readBlock), said);
 }

@@ -1,15 +1,49 @@
+import { SurfaceError } from "../errors.ts";
 import type { SurfaceClient } from "../surface/client.ts";
+import type { DefaultScopes } from "./entry-scopes.ts";
+import { OwnContext, type ContextSource } from "./own-context.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asks } from "./asking.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
-import type { BespokeSource } from "./bespoke-source.ts";
 import { createAsks } from "./create-asks.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { WireName } from "./wire-name.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
-import { OwnContext, type ContextSource } from "./own-context.ts";
+
+/**
+ * What a handler let through that would be read as being about its caller's arguments: it is about what the handler said,
+ * which is its own fault and may name what the caller cannot see. Everything else is as it was thrown.
+ */
+function toHandlerFault(cause: unknown, where: string): unknown {
+  try {
+    if (!(cause instanceof SurfaceError) || cause.code !== "VALIDATION_ERROR") return cause;
+  } catch {
+    // A trap of what was thrown.
+    return cause;
+  }
+  return new SurfaceError("INTERNAL", `Running ${where}: its handler used something in a way that does not fit`, {
+    cause,
+  });
+}
+
+/** Runs a handler, synchronous or not. @throws what it throws, as {@link toHandlerFault} has it. */
+export async function runHandler<TValue>(run: () => TValue | Promise<TValue>, where: string): Promise<TValue> {
+  try {
+    return await run();
+  } catch (cause) {
+    throw toHandlerFault(cause, where);
+  }
+}
+
+/** What the entries of tools, prompts and resources that are no members are made of. */
+export interface BespokeSource {
+  readonly client: SurfaceClient<unknown>;
+  readonly scopes: DefaultScopes;
+  /** Where handlers have from what is their own. Default: in memory. */
+  readonly contexts?: ContextSource | undefined;
+}
 
 /** What may be said of one nested call. */
 export interface NestedCallOptions {

@@ -1,72 +1,114 @@
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
-import { syntheticFields } from "../tags/synthetic-fields.ts";
-import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
-import { toConfirmText } from "./confirm-text.ts";
-import { defaultOnDisconnect } from "../tags/tool-options.ts";
-import { assertThingNamed, toGuard } from "./entry-scopes.ts";
-import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
+import type { SurfaceClient } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import { originOf, wordsOf, type Exposed } from "./mapping.ts";
-import { splitFields } from "./tool-input.ts";
+import type { ConfirmFunction } from "../tags/confirm-text.ts";
+import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
+import type { Effect } from "../tags/symbols.ts";
+import { syntheticFields } from "../tags/synthetic-fields.ts";
+import { defaultOnDisconnect, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
+import { assertThingNamed } from "./entry-scopes.ts";
+import type { ToolEntry, ToolHints, ToolInput } from "./entry.ts";
+import { headOf, type EntryHead, type Exposed } from "./mapping.ts";
+import { runHandler } from "./tool-context.ts";
+import { splitFields } from "./tool-schemas.ts";
 import { toWireName } from "./wire-name.ts";
 
-/** What the tools of all members share: who they are, who may call them, and that the live surface validates. */
-export type ToolHead = EntryLooks &
-  Pick<
-    ToolEntry,
-    | "id"
-    | "name"
-    | "origin"
-    | "title"
-    | "description"
-    | "hints"
-    | "scopes"
-    | "requires"
-    | "onDisconnect"
-    | "confirm"
-    | "confirmWord"
-    | "confirmText"
-    | "owner"
-    | "preview"
-  >;
+/** Returns the hints of a tool. Hints that the author left out assume the worse: the tool mutates, and destroys. */
+export function toToolHints(effect: Effect, options: ToolOptions): ToolHints {
+  const mutates = options.mutates ?? effect !== "read";
+  return Object.freeze({
+    readOnlyHint: !mutates,
+    // The protocol gives it a meaning only for tools that mutate.
+    destructiveHint: mutates && options.destructive !== false,
+    idempotentHint: options.idempotent ?? !mutates,
+    openWorldHint: options.openWorld ?? false,
+  });
+}
 
-/** The kinds of members that can be tools. */
-type ToolKind = "procedure" | "event" | "stream";
+/** The nested calls that a tool may make. */
+export interface NestingWords {
+  /**
+   * The tools that its handler may call by `context.call`: ids or names on the wire, as patterns with `*` and `?`. Tools that views
+   * hide from callers can be called too. In `.tools()`, a name without `*` and `?` must be a tool of the app or begin as those of a
+   * mount; otherwise the app does not open.
+   * @default none
+   */
+  readonly reach?: readonly string[];
+  /**
+   * The scopes of these calls, whatever the caller was granted.
+   * @default the scope for reading, and that for writing if the tool may change something
+   */
+  readonly authority?: readonly string[];
+}
+
+/** Returns frozen copies, which the author cannot change. */
+export function keepNesting(
+  { reach, authority }: NestingWords,
+  byDefault: readonly string[],
+): Pick<ToolEntry, "reach" | "authority"> {
+  return {
+    ...(reach === undefined ? {} : { reach: Object.freeze([...reach]) }),
+    authority: Object.freeze([...(authority ?? byDefault)]),
+  };
+}
+
+/** Returns what the option `confirm` makes of an entry. */
+export function confirmFields(
+  confirm: Confirm | undefined,
+  client: SurfaceClient<unknown>,
+  origin: string,
+): Pick<ToolEntry, "confirm" | "confirmWord" | "confirmText"> {
+  return {
+    confirm: toConfirmRule(confirm),
+    confirmWord: toConfirmWord(confirm),
+    confirmText: toConfirmText(toConfirmFunction(confirm), client, origin),
+  };
+}
+
+function toConfirmText(
+  write: ConfirmFunction | undefined,
+  client: SurfaceClient<unknown>,
+  origin: string,
+): ToolEntry["confirmText"] {
+  if (write === undefined) return undefined;
+  return ({ input, caller }) => runHandler<unknown>(() => write(input, { client, caller }), origin);
+}
+
+/** The fields that the tools of all members have. */
+type ToolHead = EntryHead &
+  Pick<ToolEntry, "name" | "hints" | "onDisconnect" | "confirm" | "confirmWord" | "confirmText" | "owner" | "preview">;
+
+/** A member that can be a tool. */
+type ExposedTool = Exposed<MemberOfKind<"procedure" | "event" | "stream">>;
 
 /**
- * Returns a function that makes of arguments off the wire what the owner will make of them, by the schema of the member here: the
- * owner's is taken to be the same. The arguments of the kind, such as `max_items`, are left out.
+ * Returns a function that validates arguments by the schema of the member in this process, as the owner will. It leaves out the
+ * arguments that every tool of the kind takes, such as `max_items`.
  */
-function toPreview(exposed: Exposed<MemberOfKind<ToolKind>>, own: ToolInput): (args: JsonObject) => unknown {
-  const { kind, input } = exposed.member;
+function toPreview({ member }: ExposedTool, own: ToolInput, origin: string): (args: JsonObject) => unknown {
+  const { kind, input } = member;
   const names: readonly string[] = kind === "procedure" ? [] : syntheticFields[kind];
-  const origin = originOf(exposed);
   return (args) => checkInput(input, own.decode(splitFields(args, names)[0]), origin);
 }
 
 /**
- * The head of the tool of an exposed member, which takes this of its own.
+ * Returns the fields that the tools of all members have.
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`.
  */
-export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: ToolHints, own: ToolInput): ToolHead {
-  const { key, scopes, options, client } = exposed;
-  const origin = originOf(exposed);
-  const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
-  assertThingNamed(guard, own, origin);
+export function toToolHead(exposed: ExposedTool, hints: ToolHints, own: ToolInput): ToolHead {
+  const { scopes, options, client } = exposed;
+  const head = headOf(exposed, hints.readOnlyHint ? scopes.read : scopes.write);
+  const { id, origin } = head;
+  assertThingNamed(head, own, origin);
   return {
-    id: key,
-    name: toWireName(key, { origin }),
-    origin,
-    ...wordsOf(exposed),
+    ...head,
+    name: toWireName(id, { origin }),
     hints,
-    ...guard,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
-    confirm: toConfirmRule(options.confirm),
-    confirmWord: toConfirmWord(options.confirm),
-    confirmText: toConfirmText(toConfirmFunction(options.confirm), { client, origin }),
+    ...confirmFields(options.confirm, client, origin),
     owner: "surface",
-    preview: toPreview(exposed, own),
+    preview: toPreview(exposed, own, origin),
   };
 }

@@ -1,7 +1,6 @@
-import { operationNotFound } from "../catalog/cannot-nest.ts";
+import { operationNotFound, type Refused } from "../catalog/outcome.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import type { Refused } from "../catalog/outcome.ts";
 import { toScope, type IndexedDeps } from "./gateway-deps.ts";
 import { toNameQuery } from "./search-query.ts";
 

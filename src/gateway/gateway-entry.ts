@@ -1,8 +1,7 @@
 import type { EntryCall, ToolEntry, ToolHints, ToolInput, ToolOutput } from "../catalog/entry.ts";
-import { gatewayOrigin, type GatewayToolName } from "../catalog/gateway-tool-names.ts";
-import { toToolHints } from "../catalog/tool-hints.ts";
-import { deepFreeze, isJsonObject } from "../schema/json.ts";
-import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import { gatewayOrigin, type GatewayToolName } from "../catalog/own-tool-names.ts";
+import { toToolHints } from "../catalog/tool-head.ts";
+import { deepFreeze, isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { rejectUnknown } from "./read-argument.ts";

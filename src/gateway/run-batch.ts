@@ -1,8 +1,6 @@
-import { operationNotFound } from "../catalog/cannot-nest.ts";
+import { operationNotFound, createRefused, toResultText, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import { keepMeta } from "../call/keep-meta.ts";
 import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
-import { createRefused, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
-import { toResultText } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";

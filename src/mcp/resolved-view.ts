@@ -1,7 +1,7 @@
 import { authorise } from "../call/authorise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
+import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
 import { replaceTools } from "../catalog/narrow-catalog.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";

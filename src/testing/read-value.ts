@@ -1,5 +1,5 @@
 import type { AppDefinition } from "../builder/app-definition.ts";
-import { compileOutput } from "../catalog/compile-output.ts";
+import { compileOutput } from "../catalog/tool-schemas.ts";
 import { isRichContent } from "../catalog/rich-content.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import type { CompiledSchema } from "../schema/compile-schema.ts";

@@ -1,8 +1,8 @@
 import { defaultView, type Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
-import { toToolHints } from "../catalog/tool-hints.ts";
+import { replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
+import { toToolHints } from "../catalog/tool-head.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";

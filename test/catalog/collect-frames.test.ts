@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collectFrames, type Pullable } from "../../src/catalog/collect-frames.ts";
+import { collectFrames, type Pullable } from "../../src/catalog/kinds/stream-mapping.ts";
 import { SurfaceError } from "../../src/errors.ts";
 
 const longMs = 30_000;

@@ -1,5 +1,5 @@
 import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
-import { cannotNest } from "../../src/catalog/cannot-nest.ts";
+import { cannotNest } from "../../src/catalog/outcome.ts";
 import { createAsks } from "../../src/catalog/create-asks.ts";
 import { anonymous } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";

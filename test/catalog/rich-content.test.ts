@@ -1,14 +1,15 @@
-import { join } from "node:path";
+import * as z from "zod";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
 import { content, imageBlock, linkBlock, resourceBlock, textBlock } from "../../src/catalog/content.ts";
 import { richContent } from "../../src/catalog/rich-content.ts";
-import { toToolOutput } from "../../src/catalog/tool-output.ts";
+import { toToolOutput } from "../../src/catalog/tool-schemas.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { projected } from "../../src/links/projected.ts";
 import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
+import { projected } from "../../src/links/projected.ts";
 import { toContract } from "../../src/links/wire/contract.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
@@ -24,7 +25,6 @@ import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { toToolAnswer } from "../../src/testing/tool-answer.ts";
 import { afterThis, newFolder } from "../links/unix/support.ts";
-import * as z from "zod";
 
 const bytes = new Uint8Array([0, 1, 254, 255]);
 const base64 = "AAH+/w==";

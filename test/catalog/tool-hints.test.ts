@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toToolHints } from "../../src/catalog/tool-hints.ts";
+import { toToolHints } from "../../src/catalog/tool-head.ts";
 import type { Effect } from "../../src/tags/symbols.ts";
 import type { ToolOptions } from "../../src/tags/tool-options.ts";
 

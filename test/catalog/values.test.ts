@@ -4,7 +4,7 @@ import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
-import { splitFields } from "../../src/catalog/tool-input.ts";
+import { splitFields } from "../../src/catalog/tool-schemas.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { event } from "../../src/surface/event.ts";

@@ -5,7 +5,7 @@ import type { AskPort } from "../../src/call/ask-port.ts";
 import type { ClientAsk } from "../../src/catalog/asking.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
-import { toToolHints } from "../../src/catalog/tool-hints.ts";
+import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { batchMs } from "../../src/gateway/run-batch.ts";
 import { everyKind, pushing } from "../call/asking-support.ts";
 import { shortOf } from "../call/nesting-support.ts";

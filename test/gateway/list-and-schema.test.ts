@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
-import { toToolHints } from "../../src/catalog/tool-hints.ts";
+import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { Refusal } from "../../src/errors.ts";
 import { describeTool } from "../../src/mcp/lists.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

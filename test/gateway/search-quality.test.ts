@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countTokens } from "../../bench/tools/count-tokens.mjs";
 import { heldOutPhrases, tuningPhrases, type Phrase } from "../fixtures/search/phrases.ts";
 import { operations } from "../fixtures/search/operations.ts";
-import { toToolHints } from "../../src/catalog/tool-hints.ts";
+import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { GatewayBench, operation } from "./support.ts";
 
 // What an operation takes and answers, of a usual size.

@@ -1,12 +1,10 @@
 import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
-import type { Caller } from "../../src/surface/caller.ts";
-import { anonymous } from "../../src/surface/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
-import { cannotNest } from "../../src/catalog/cannot-nest.ts";
+import { cannotNest, type ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { EntryCall, NestedCall, ProgressReport, ToolEntry } from "../../src/catalog/entry.ts";
-import type { ToolOutcome } from "../../src/catalog/outcome.ts";
-import { toToolHints } from "../../src/catalog/tool-hints.ts";
-import { undeclaredOutput } from "../../src/catalog/tool-output.ts";
+import { toToolHints } from "../../src/catalog/tool-head.ts";
+import { undeclaredOutput } from "../../src/catalog/tool-schemas.ts";
 import { createGatewayTools } from "../../src/gateway/create-gateway-tools.ts";
 import type { GatewayDeps } from "../../src/gateway/gateway-deps.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,9 +1,9 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { toToolInput } from "../../src/catalog/tool-input.ts";
-import { entryWarnings } from "../../src/catalog/entry-warnings.ts";
+import { toToolInput } from "../../src/catalog/tool-schemas.ts";
+import { entryWarnings } from "../../src/catalog/create-catalog.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
-import { replayOrigin, replayToolName } from "../../src/catalog/replay-tool-name.ts";
+import { replayOrigin, replayToolName } from "../../src/catalog/own-tool-names.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { createReplayTool, describeViews, listViews } from "../../src/views/create-replay-tool.ts";
 import { Views } from "../../src/views/views.ts";

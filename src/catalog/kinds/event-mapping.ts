@@ -1,21 +1,16 @@
 import { SurfaceError } from "../../errors.ts";
-import { deepFreeze } from "../../schema/json.ts";
-import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
-import { requestFrom, subscribeTo } from "../../surface/channel.ts";
+import { requestFrom } from "../../surface/channel.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
-import { bareSchema, encodeBare } from "../resource-value.ts";
-import { compileOutput } from "../compile-output.ts";
+import { bareSchema, encodeBare, toListenedEntries, toMemberView } from "../resource-entries.ts";
+import { compileOutput, splitFields, toToolInput, withFields } from "../tool-schemas.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
-import { toListenedEntries } from "../resource-entries.ts";
-import { toToolHints } from "../tool-hints.ts";
-import { splitFields, toToolInput } from "../tool-input.ts";
-import { toToolHead } from "../tool-head.ts";
-import { withFields } from "../with-fields.ts";
+import { toToolHints, toToolHead } from "../tool-head.ts";
 import { withHeartbeat } from "../heartbeat.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 
@@ -33,7 +28,7 @@ const sinceSchema: JsonSchema = Object.freeze({
     "The cursor of an earlier answer: wait for what happened after it. Leave out to wait for what happens next",
 });
 
-/** How much longer than its longest wait a call may take before it is a fault, in milliseconds. */
+/** Milliseconds that a call may take beyond its longest wait before it fails with `TIMEOUT`. */
 const slackMs = 5000;
 
 interface Wait {
@@ -66,7 +61,7 @@ function readSince(extra: JsonObject): string | undefined {
   });
 }
 
-/** What an agent does after a wait that ended before its time, with nothing: what it waits for may have happened unseen. */
+/** Tells the agent what to do after a wait that ended early: an occurrence may have been missed. */
 const interruptedHint =
   "The application was restarted, or does not know this cursor: occurrences may have been missed. " +
   "Read the current state, then wait again with since set to the cursor of this answer.";
@@ -111,7 +106,7 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
     timeoutMs: timeout.maximum + slackMs,
     countsQuestions: options.timeoutMs !== undefined,
     async run(input, call) {
-      // decode() made it.
+      // The result of `decode`.
       const { since, timeoutMs, input: argument } = input as Wait;
       const { signal } = call;
       const use = { signal, timeoutMs, ...(since === undefined ? {} : { since }) };
@@ -122,17 +117,13 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
 }
 
 function asResource(exposed: Exposed<MemberOfKind<"event">>): ResourceEntries {
-  const { key, member } = exposed;
-  const output = compileOutput(member.output, originOf(exposed));
-  return toListenedEntries<EventPage>(exposed, (input) => ({
-    fetch: (channel, use) => requestFrom(channel, { verb: "recent", member: key, argument: input, options: use }),
-    follow: (channel, use) => subscribeTo(channel, { verb: "watchRecent", member: key, argument: input, options: use }),
-    render: (page) => toPage(page, output),
-  }));
+  const { key: member } = exposed;
+  const output = compileOutput(exposed.member.output, originOf(exposed));
+  const render = (page: EventPage): string => toPage(page, output);
+  return toListenedEntries(exposed, (argument) =>
+    toMemberView({ member, argument, read: "recent", watch: "watchRecent" }, render),
+  );
 }
 
-/** An event is the resource of its last occurrences, or a tool that waits for the next one. */
-export const eventMapping: KindMapping<"event"> = {
-  asTool,
-  asResource,
-};
+/** An event is a resource with its last occurrences, or a tool that waits for the next one. */
+export const eventMapping: KindMapping<"event"> = { asTool, asResource };

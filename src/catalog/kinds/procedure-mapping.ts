@@ -4,10 +4,8 @@ import type { CallOptions } from "../../surface/client.ts";
 import { defaultTimeoutMs } from "../../tags/tool-options.ts";
 import type { EntryCall, ProgressReport } from "../entry.ts";
 import { originOf, type KindMapping } from "../mapping.ts";
-import { toToolHints } from "../tool-hints.ts";
-import { toToolInput } from "../tool-input.ts";
-import { toToolOutput } from "../tool-output.ts";
-import { toToolHead } from "../tool-head.ts";
+import { toToolHints, toToolHead } from "../tool-head.ts";
+import { toToolInput, toToolOutput } from "../tool-schemas.ts";
 
 function numberAt(value: object, key: string): number | undefined {
   const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
@@ -45,7 +43,7 @@ export function toProgressReport(value: unknown, count: number): ProgressReport 
   };
 }
 
-/** The call of an entry as options of a channel. */
+/** The options of the operation that a call of the tool becomes. */
 export class EntryUse implements CallOptions {
   readonly #call: EntryCall;
   readonly idempotent: boolean;
@@ -75,7 +73,7 @@ export class EntryUse implements CallOptions {
   };
 }
 
-/** A procedure is a tool; mutating unless its author said that it only reads. */
+/** A procedure is a tool, and mutates unless its author says that it only reads. */
 export const procedureMapping: KindMapping<"procedure"> = {
   asTool(exposed) {
     const { key, member, channel, options, effect } = exposed;

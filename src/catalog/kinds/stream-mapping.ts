@@ -1,24 +1,83 @@
+import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { SurfaceError } from "../../errors.ts";
-import { deepFreeze } from "../../schema/json.ts";
-import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
-import { subscribeTo } from "../../surface/channel.ts";
-import { compileOutput } from "../compile-output.ts";
+import { compileOutput, splitFields, toToolInput, withFields } from "../tool-schemas.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
-import { bareSchema, encodeBare, stringifyBare } from "../resource-value.ts";
-import { collectFrames } from "../collect-frames.ts";
+import { bareSchema, encodeBare, stringifyBare, toListenedEntries, toMemberView } from "../resource-entries.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
-import { toListenedEntries } from "../resource-entries.ts";
-import { toToolHints } from "../tool-hints.ts";
-import { splitFields, toToolInput } from "../tool-input.ts";
-import { toToolHead } from "../tool-head.ts";
-import { withFields } from "../with-fields.ts";
+import { toToolHints, toToolHead } from "../tool-head.ts";
 import { withHeartbeat } from "../heartbeat.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 
-const maxItems: NumberField = {
+interface PullLimits {
+  readonly maxItems: number;
+  readonly waitMs: number;
+}
+
+interface Pulled {
+  readonly items: readonly unknown[];
+  /** Whether the stream ended, so that nothing follows. */
+  readonly ended: boolean;
+}
+
+/** A stream that is not open yet; the signal ends it. */
+export interface Pullable {
+  readonly signal: AbortSignal;
+  open(signal: AbortSignal): AsyncIterable<unknown>;
+}
+
+const late = Symbol("late");
+
+// An async generator that waits for a frame takes return() only after that frame, so its signal fires, too. The caller waits for
+// neither: the time that the other side needs to clean up is not the caller's.
+/** Ends a stream. */
+async function end(iterator: AsyncIterator<unknown> | undefined, stop: LinkedAbort): Promise<void> {
+  stop.abort();
+  stop.dispose();
+  try {
+    await iterator?.return?.();
+  } catch {
+    // The owner reports it.
+  }
+}
+
+async function collect(iterator: AsyncIterator<unknown>, maxItems: number, deadline: Promise<symbol>): Promise<Pulled> {
+  const items: unknown[] = [];
+  while (items.length < maxItems) {
+    const next = iterator.next();
+    const step = await Promise.race([next, deadline]);
+    if (typeof step === "symbol") {
+      // A late rejection must not end the process.
+      next.catch(() => {});
+      return { items, ended: false };
+    }
+    if (step.done === true) return { items, ended: true };
+    items.push(step.value);
+  }
+  return { items, ended: false };
+}
+
+/** Takes frames until there are enough, the time is up or the stream ends; then stops the stream. */
+export async function collectFrames(stream: Pullable, { maxItems, waitMs }: PullLimits): Promise<Pulled> {
+  const stop = new LinkedAbort(stream.signal);
+  let iterator: AsyncIterator<unknown> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(() => resolve(late), waitMs);
+  });
+  try {
+    iterator = stream.open(stop.signal)[Symbol.asyncIterator]();
+    return await collect(iterator, maxItems, deadline);
+  } finally {
+    clearTimeout(timer);
+    void end(iterator, stop);
+  }
+}
+
+const itemLimit: NumberField = {
   name: "max_items",
   minimum: 1,
   maximum: 1000,
@@ -34,7 +93,7 @@ const longestWait: NumberField = {
   description: "Return what there is after this many milliseconds",
 };
 
-/** How much longer than its longest wait a pull may take before it is a fault, in milliseconds. */
+/** Milliseconds that a call may take beyond its longest wait before it fails with `TIMEOUT`. */
 const slackMs = 5000;
 
 interface Pull {
@@ -66,20 +125,17 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
     input: {
       root: own.root,
       refusedKeywords: own.refusedKeywords,
-      json: withFields(own.json, { max_items: toFieldSchema(maxItems), wait_ms: toFieldSchema(wait) }),
+      json: withFields(own.json, { max_items: toFieldSchema(itemLimit), wait_ms: toFieldSchema(wait) }),
       decode(args: JsonObject): Pull {
         const [input, extra] = splitFields(args, syntheticFields.stream);
-        return { input: own.decode(input), maxItems: readField(maxItems, extra), waitMs: readField(wait, extra) };
+        return { input: own.decode(input), maxItems: readField(itemLimit, extra), waitMs: readField(wait, extra) };
       },
     },
-    output: {
-      json: toPullSchema(output),
-      stringify: (value) => JSON.stringify(value),
-    },
+    output: { json: toPullSchema(output), stringify: (value) => JSON.stringify(value) },
     timeoutMs: wait.maximum + slackMs,
     countsQuestions: options.timeoutMs !== undefined,
     async run(input, call) {
-      // decode() made it.
+      // The result of `decode`.
       const pull = input as Pull;
       const open = (signal: AbortSignal): AsyncIterable<unknown> =>
         channel.subscribe({ verb: "open", member: key, argument: pull.input, options: { signal } });
@@ -90,23 +146,18 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
 }
 
 function asResource(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntries {
-  const { key, member } = exposed;
+  const { key: member } = exposed;
   const origin = originOf(exposed);
-  const output = compileOutput(member.output, origin);
-  return toListenedEntries<readonly unknown[]>(exposed, (input) => ({
-    fetch: async (channel, use) => [
-      await channel.request({ verb: "latest", member: key, argument: input, options: use }),
-    ],
-    follow: (channel, use) => subscribeTo(channel, { verb: "watchLatest", member: key, argument: input, options: use }),
-    render(newest) {
-      if (newest.length > 0) return stringifyBare(output, newest[0]);
-      throw new SurfaceError("ABSENT", `Writing the newest frame of ${origin}: there is none yet`);
-    },
+  const output = compileOutput(exposed.member.output, origin);
+  const render = (newest: readonly unknown[]): string => {
+    if (newest.length > 0) return stringifyBare(output, newest[0]);
+    throw new SurfaceError("ABSENT", `Writing the newest frame of ${origin}: there is none yet`);
+  };
+  return toListenedEntries(exposed, (argument) => ({
+    ...toMemberView({ member, argument, read: "latest", watch: "watchLatest" }, render),
+    fetch: async (channel, options) => [await channel.request({ verb: "latest", member, argument, options })],
   }));
 }
 
-/** A stream is the resource of its newest frame (a template where it takes input), or a tool that pulls a few frames. */
-export const streamMapping: KindMapping<"stream"> = {
-  asTool,
-  asResource,
-};
+/** A stream is a resource with its newest frame (a template if it takes input), or a tool that pulls a few frames. */
+export const streamMapping: KindMapping<"stream"> = { asTool, asResource };

@@ -3,8 +3,7 @@ import type { Clock } from "../../spine/clock.ts";
 import { internalError, reportToConsole, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import { assertMilliseconds, assertText } from "./assert-input.ts";
-import type { KeyValue, MemoryContext, PubSub } from "./memory-context.ts";
+import { assertMilliseconds, assertText, type KeyValue, type MemoryContext, type PubSub } from "./memory-context.ts";
 import { MemoryJobs } from "./memory-jobs.ts";
 
 /** How many listen at most, to all topics together. */

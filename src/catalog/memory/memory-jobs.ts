@@ -1,7 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { assertMilliseconds, assertText } from "./assert-input.ts";
-import type { DeadJob, Job, Jobs } from "./memory-context.ts";
+import { assertMilliseconds, assertText, type DeadJob, type Job, type Jobs } from "./memory-context.ts";
 import { setNewest } from "../../spine/set-newest.ts";
 
 /** How many wait or are taken on at most. */

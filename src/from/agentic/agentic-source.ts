@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers";
-import { operationNotFound } from "../../catalog/cannot-nest.ts";
+import { operationNotFound } from "../../catalog/outcome.ts";
 import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
 import { jsonBody } from "../../catalog/resource-body.ts";
 import { Refusal } from "../../errors.ts";

@@ -1,6 +1,6 @@
 import { callable, type OptionFields } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
-import { operationNotFound } from "../../catalog/cannot-nest.ts";
+import { operationNotFound } from "../../catalog/outcome.ts";
 import type { MountContext, MountedOperation, MountSource } from "../../catalog/mount.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject } from "../../schema/json.ts";

@@ -1,4 +1,4 @@
-import { isMcpResult, type McpResult } from "../../catalog/assert-not-result.ts";
+import { isMcpResult, type McpResult } from "../../catalog/tool-schemas.ts";
 import {
   audioBlock,
   content,

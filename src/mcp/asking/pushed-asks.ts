@@ -1,6 +1,6 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
-import { toSessionOver } from "../../catalog/session-over.ts";
+import { toSessionOver } from "../../catalog/own-refusals.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { followSignal } from "../../spine/follow-signal.ts";

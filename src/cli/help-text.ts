@@ -25,10 +25,10 @@ options of install
 options of replay
   --surface NAME      the view; "default" where it is left out
   --project NAME      the project
-  --principal ID      who asks; nobody known where it is left out
+  --principal ID      a caller with a token; the default is the local user, as over stdio
   --client NAME       the program that they ask with, as it names itself; NAME@VERSION with its version
   --user-agent TEXT   the same, as it names itself to the transport
-  --scopes A,B        what they were granted
+  --scopes A,B        the scopes of the caller; only one with a token needs NAME:read and NAME:write of the surface
   --json              write JSON
 
   --help, --version

@@ -13,9 +13,9 @@ interface Section {
 
 function headOf({ entity, verdict }: ViewReplay): readonly (readonly string[])[] {
   const said = verdict.kind === "deny" ? `denied: ${verdict.reason}` : `${verdict.face ?? "direct"} face`;
-  const { client, ...plain } = entity;
+  const { client, principal = "the local user, as over stdio", ...plain } = entity;
   const shown = client === undefined ? {} : { client: `${client.name} ${client.version}` };
-  return [...Object.entries({ ...plain, ...shown }), ["verdict", said]];
+  return [...Object.entries({ ...plain, ...shown, caller: principal }), ["verdict", said]];
 }
 
 const namesOf = (names: readonly string[]): readonly (readonly string[])[] => names.map((name) => ["", name]);

@@ -2,8 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import { kScope } from "../surface/implement-surface.ts";
-import { liveSiblingsOf, type Served } from "../surface/implement-surfaces.ts";
+import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
@@ -85,7 +84,7 @@ export function directReachOf(link: Link): ((surface: Surface<Spec>) => ReachedS
  * ```
  */
 export function inProcess(live: Served): Link {
-  const { [kScope]: life } = live;
+  const life = scopeOf(live, "link in process");
   const link: Link = Object.freeze({
     check: (surface: Surface<Spec>) => void reach(surface, live),
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {

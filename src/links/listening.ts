@@ -1,7 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
-import { kScope } from "../surface/implement-surface.ts";
-import type { Served } from "../surface/implement-surfaces.ts";
+import { scopeOf, type Served } from "../surface/implement-surfaces.ts";
 import { createLinkBudgets, readLinkUse, type LinkBudgets, type LinkLimits, type LinkUse } from "./link-options.ts";
 import { codeOf } from "./system-error.ts";
 import { serveWire, type ServedWire } from "./wire/serve-wire.ts";
@@ -107,7 +106,7 @@ interface ListenerSetup<TMore> {
  * @throws SurfaceError `CLOSED` for a live surface that is closed, `UNAVAILABLE` if the system refuses, and the errors of `open`.
  */
 export async function startListening<TMore>({ live, where, open }: ListenerSetup<TMore>): Promise<TMore & Listening> {
-  const life = live[kScope];
+  const life = scopeOf(live, `listen on "${where}"`);
   life.assertOpen();
   const scope = new Scope(`the listener on "${where}"`);
   const closed = new Promise<void>((resolve) => scope.add(resolve));

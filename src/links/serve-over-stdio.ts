@@ -1,7 +1,6 @@
 import type { OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { kScope } from "../surface/implement-surface.ts";
-import type { Served } from "../surface/implement-surfaces.ts";
+import { scopeOf, type Served } from "../surface/implement-surfaces.ts";
 import { heartbeat } from "./link-options.ts";
 import type { Listening } from "./listening.ts";
 import { guardStdout } from "./stdout-guard.ts";
@@ -20,7 +19,7 @@ const fields: OptionFields<ServeOverStdioOptions> = { heartbeatMs: heartbeat };
  * then is its author's choice.
  *
  * @throws SurfaceError `CONTRADICTION` where standard output serves something else already, `CLOSED` for a live surface
- * that is closed.
+ * that is closed, `INVALID_OPTION` for a first argument that is no live surface.
  * @example
  * ```ts
  * const listening = await serveOverStdio(live);
@@ -30,7 +29,7 @@ const fields: OptionFields<ServeOverStdioOptions> = { heartbeatMs: heartbeat };
  */
 export async function serveOverStdio(live: Served, options: ServeOverStdioOptions = {}): Promise<Listening> {
   const read = readOptions(options, fields, "Serving a surface over stdio");
-  live[kScope].assertOpen();
+  scopeOf(live, "serve a surface over stdio").assertOpen();
   // At once: what is printed while the rest is loaded would stand before the first message.
   const guard = guardStdout();
   try {

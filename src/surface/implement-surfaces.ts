@@ -60,6 +60,23 @@ export function implementSurfaces(siblings: Readonly<Record<string, AnyLiveSurfa
   return Object.freeze({ close: () => scope.close(), [kSiblings]: bySegment, [kScope]: scope });
 }
 
+/**
+ * Returns the scope of a live surface, or of several.
+ *
+ * @param doing - starts the message.
+ * @throws SurfaceError `INVALID_OPTION` for any other value.
+ */
+export function scopeOf(served: Served, doing: string): Scope {
+  // JavaScript, and casts, pass anything; an app from mcp() is the usual mistake.
+  const value: unknown = served;
+  if (typeof value !== "object" || value === null || !(kScope in value)) {
+    const made = "a live surface, made by implementSurface() or implementSurfaces()";
+    const found = typeof value === "object" && value !== null && "serve" in value ? "an app" : "something else";
+    throw new SurfaceError("INVALID_OPTION", `Cannot ${doing}: the first argument must be ${made}, and is ${found}`);
+  }
+  return served[kScope];
+}
+
 /** The live surfaces that were put together; `undefined` for a single one. */
 export function liveSiblingsOf(served: Served): Siblings<AnyLiveSurface> | undefined {
   return kSiblings in served ? served[kSiblings] : undefined;

@@ -39,6 +39,7 @@ describe("replay", () => {
       out: `surface  hub
 project  p
 client   c 1
+caller   the local user, as over stdio
 verdict  gateway face
 
 tools (4)

@@ -1,7 +1,10 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
-import { mcp } from "../../src/index.ts";
+import { listenUnixSocket, listenWebSocket, mcp, serveOverStdio } from "../../src/index.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
@@ -49,6 +52,30 @@ function openShop() {
   });
   return { live, source, release: () => release() };
 }
+
+const listeners: readonly (readonly [string, (live: never) => unknown])[] = [
+  ["inProcess()", (live) => inProcess(live)],
+  ["listenUnixSocket()", (live) => listenUnixSocket(live, join(mkdtempSync(join(tmpdir(), "surface-")), "a.sock"))],
+  ["listenWebSocket()", (live) => listenWebSocket(live, { port: 0 })],
+  ["serveOverStdio()", (live) => serveOverStdio(live)],
+];
+
+describe.each(listeners)("%s", (_name, serve) => {
+  it.each([
+    ["an app", mcp(defineSurface("notes", {})).implement({})],
+    ["something else", {}],
+    ["something else", undefined],
+  ])("refuses %s", async (found, value) => {
+    const made = "a live surface, made by implementSurface() or implementSurfaces()";
+    // The compiler refuses it as well.
+    await expect((async () => serve(value as never))()).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(
+        new RegExp(`^Cannot .*: the first argument must be ${made.replaceAll(/[()]/g, "\\$&")}, and is ${found}$`),
+      ),
+    });
+  });
+});
 
 describe("inProcess()", () => {
   it("says in its state that the live surface is going before a subscription ends because of that", async () => {

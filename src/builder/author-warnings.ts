@@ -5,7 +5,7 @@ import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher, type Named } from "../catalog/glob.ts";
 import { SurfaceError } from "../errors.ts";
-import { headOf, nearNames } from "../options/near-names.ts";
+import { headOf, nearNames } from "../options/known-names.ts";
 import { visibleLines } from "../schema/visible-text.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Views } from "../views/views.ts";

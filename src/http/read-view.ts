@@ -1,4 +1,4 @@
-import { isNear } from "../options/near-names.ts";
+import { isNear } from "../options/known-names.ts";
 import { setNewest } from "../spine/set-newest.ts";
 import { withCallerView } from "../surface/caller-key.ts";
 import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";

@@ -1,9 +1,14 @@
 import { SurfaceError } from "../errors.ts";
 import { isRecord } from "./is-object.ts";
-import { isNear } from "./near-names.ts";
 
-/** The longest part of an unknown name that an error shows. */
+// The longest part of an unknown name that an error shows.
 const maxShown = 64;
+// Edits between a name and the one that was meant.
+const maxEdits = 2;
+// Characters at the beginning that a glob and the name that was meant share.
+const sharedLength = 3;
+const maxLooked = 2000;
+const maxTold = 5;
 
 /** Returns the end of a sentence about an unknown name: the names that may have been meant, or nothing. */
 export function didYouMean(name: string, known: readonly string[]): string {
@@ -40,4 +45,41 @@ export function assertKnownOptions(
 ): asserts options is object {
   const problem = isRecord(options) ? findUnknownName(options, known) : "its options must be an object";
   if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: ${problem}`);
+}
+
+/** Computes the next row of edit distances, after one more character of a name. */
+function nextRow(row: readonly number[], character: string | undefined, wanted: string): readonly number[] {
+  const next = [(row[0] ?? 0) + 1];
+  for (let index = 0; index < wanted.length; index++) {
+    const replaced = (row[index] ?? 0) + (wanted[index] === character ? 0 : 1);
+    next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+  }
+  return next;
+}
+
+/** Returns true for two names at most `edits` apart. */
+export function isNear(name: string, wanted: string, edits: number = maxEdits): boolean {
+  if (Math.abs(name.length - wanted.length) > edits) return false;
+  let row: readonly number[] = Array.from({ length: wanted.length + 1 }, (_, index) => index);
+  for (const character of name) {
+    row = nextRow(row, character, wanted);
+    if (Math.min(...row) > edits) return false;
+  }
+  return (row.at(-1) ?? 0) <= edits;
+}
+
+/** Returns the characters of a glob before its first wildcard. */
+export function headOf(pattern: string): string {
+  return pattern.slice(0, Math.max(0, `${pattern}*`.search(/[*?]/)));
+}
+
+/** Returns at most five names that the author of a glob without matches may have meant. Looks at a bounded number of names. */
+export function nearNames(pattern: string, names: readonly string[]): readonly string[] {
+  const head = headOf(pattern);
+  const begins = head.length >= sharedLength ? head.slice(0, sharedLength) : undefined;
+  const near = names.slice(0, maxLooked).filter((name) => {
+    if (begins !== undefined && name.startsWith(begins)) return true;
+    return isNear(name, pattern) || (begins !== undefined && isNear(name.slice(0, head.length), head));
+  });
+  return near.slice(0, maxTold);
 }

@@ -1,7 +1,8 @@
 import type { SurfaceErrorCode } from "../errors.ts";
-import { describeKind, describeValue } from "./describe-value.ts";
 import { isFunction, isObject, isRecord } from "./is-object.ts";
 import { findUnknownName } from "./known-names.ts";
+
+const maxShown = 64;
 
 /** The schema of one option. */
 export interface Option {
@@ -151,4 +152,19 @@ export function problemOf({ problem, isRequired = false }: Option, value: unknow
 
 function findProblem(problems: readonly (string | undefined)[]): string | undefined {
   return problems.find((one) => one !== undefined);
+}
+
+/** Describes a value in a few words, without its content, except that of numbers and other short scalars. */
+function describeKind(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  if (typeof value === "string") return "a text";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** Describes a value as {@link describeKind} does, and quotes the start of a text. */
+export function describeValue(value: unknown): string {
+  if (typeof value !== "string") return describeKind(value);
+  return JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown - 3)}…` : value);
 }

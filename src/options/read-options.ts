@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import type { SurfaceErrorCode } from "../errors.ts";
 import { assertKnownOptions } from "./known-names.ts";
 import { problemOf, type Option, type OptionFields } from "./option.ts";
 
@@ -13,8 +14,8 @@ export type ReadOptions<TOptions, TFields> = TOptions & {
 };
 
 /** Creates the error of options that do not fit. @param doing - the start of the message: `Serving over stdio`. */
-export function invalidOption(doing: string, problem: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `${doing}: ${problem}`);
+export function invalidOption(doing: string, problem: string, code: SurfaceErrorCode = "INVALID_OPTION"): SurfaceError {
+  return new SurfaceError(code, `${doing}: ${problem}`);
 }
 
 /**
@@ -43,7 +44,7 @@ export function pickOptions<TOptions extends object, TFields extends OptionField
   for (const [name, field] of Object.entries<Option>(fields)) {
     const given: unknown = Reflect.get(options, name);
     const problem = problemOf(field, given, name);
-    if (problem !== undefined) throw new SurfaceError(field.code ?? "INVALID_OPTION", `${doing}: ${problem}`);
+    if (problem !== undefined) throw invalidOption(doing, problem, field.code);
     const value = given === undefined ? field.default : given;
     if (value !== undefined) read[name] = value;
   }

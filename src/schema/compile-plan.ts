@@ -3,7 +3,7 @@ import type { SchemaDocument } from "./schema-document.ts";
 import { isNode, tidyNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { wireKey } from "./wire-forms.ts";
-import { anyPlan, childPlans, lazyAny, planOfProperty, unknownFlags } from "./wire-plan.ts";
+import { anyPlan, codedKinds, planOfProperty } from "./wire-plan.ts";
 import type { LazyPlan, ListPlan, RecordPlan, ScalarPlan, WirePlan } from "./wire-plan.ts";
 
 interface Compiler {
@@ -15,6 +15,15 @@ interface Compiler {
 
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "propertyNames"];
 const arrayKeywords = ["items", "prefixItems", "contains"];
+/** Flags before the plan is analysed: the careful answer for both. */
+const unknownFlags: Pick<WirePlan, "coded" | "plain"> = { coded: true, plain: false };
+const lazyAny: LazyPlan = () => anyPlan;
+// The arms of two unions multiply; beyond this the second is not distributed.
+const maxArms = 64;
+// Merging recursive plans of different periods unfolds them: beyond this depth the first one decides.
+const maxDepth = 16;
+// Recursive plans come back to the same two plans: the same merged plan then closes the circle.
+const merged = new WeakMap<WirePlan, WeakMap<WirePlan, WirePlan>>();
 
 /**
  * Compiles which nodes of a document hold values that JSON does not have. Follows references instead of inlining
@@ -129,8 +138,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-const codedKinds: ReadonlySet<string> = new Set(["date", "bigint", "map", "set"]);
-
 /**
  * Sets `coded` and `plain` on every plan that can be reached from `root`. Both spread from children to parents until
  * nothing changes, which a recursive plan needs. `distrusted` plans are never plain.
@@ -171,6 +178,7 @@ function isNamed(plan: WirePlan & { kind: "record" }, child: WirePlan): boolean 
   return plan.patterns.some((pattern) => pattern.plan() === child);
 }
 
+/** Lists the plans that can be reached from one, parents first. */
 function reach(root: WirePlan): Map<WirePlan, readonly WirePlan[]> {
   const plans = new Map<WirePlan, readonly WirePlan[]>();
   const queue = [root];
@@ -183,16 +191,28 @@ function reach(root: WirePlan): Map<WirePlan, readonly WirePlan[]> {
   return plans;
 }
 
-// The arms of two unions multiply; beyond this the second is not distributed.
-const maxArms = 64;
-// Merging recursive plans of different periods unfolds them: beyond this depth the first one decides.
-const maxDepth = 16;
-const uncodedKinds: ReadonlySet<string> = new Set(["scalar", "list", "record"]);
-// Recursive plans come back to the same two plans: the same merged plan then closes the circle.
-const merged = new WeakMap<WirePlan, WeakMap<WirePlan, WirePlan>>();
+/** Lists the plans directly below a plan. */
+function childPlans(plan: WirePlan): readonly WirePlan[] {
+  switch (plan.kind) {
+    case "list":
+      return [...plan.prefix, plan.rest].map((child) => child());
+    case "record":
+      return [...plan.properties.values(), ...plan.patterns.map(({ plan: child }) => child), plan.rest].map((child) =>
+        child(),
+      );
+    case "map":
+      return [plan.key(), plan.value()];
+    case "set":
+      return [plan.item()];
+    case "union":
+      return plan.arms;
+    default:
+      return [];
+  }
+}
 
 /**
- * The plan of a value that fits both plans, as an `allOf` asks for, or a `$ref` with siblings. Plans that say nothing
+ * Merges the plans of a value that fits both, as an `allOf` asks for, or a `$ref` with siblings. Plans that say nothing
  * give way; objects and arrays merge part by part; unions distribute; otherwise the one with a wire form decides.
  */
 function mergePlans(first: WirePlan, second: WirePlan, depth = 0): WirePlan {
@@ -212,7 +232,7 @@ function mergeKinds(first: WirePlan, second: WirePlan, depth: number): WirePlan 
   if (first.kind === "record" && second.kind === "record") return mergeRecords(first, second, depth);
   if (first.kind === "list" && second.kind === "list") return mergeLists(first, second, depth);
   if (first.kind === "scalar" && second.kind === "scalar") return mergeScalars(first, second);
-  return uncodedKinds.has(first.kind) ? second : first;
+  return codedKinds.has(first.kind) ? first : second;
 }
 
 function mergeScalars(first: ScalarPlan, second: ScalarPlan): ScalarPlan {

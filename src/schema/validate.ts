@@ -39,17 +39,16 @@ function run(schema: Schema, value: unknown, read: (result: Result) => Validated
   return "then" in result ? Promise.resolve(result).then(read) : read(result);
 }
 
-function toValidated(result: Result): Validated {
+function toValidated(result: Result, toWords: (message: string) => string = String): Validated {
   if (result.issues === undefined) return { ok: true, value: result.value };
-  return { ok: false, issues: result.issues.slice(0, maxIssues).map((issue) => toIssue(issue)) };
+  return { ok: false, issues: result.issues.slice(0, maxIssues).map((issue) => toIssue(issue, toWords)) };
 }
 
 function toValidatedInput(result: Result): Validated {
-  if (result.issues === undefined) return { ok: true, value: result.value };
-  return { ok: false, issues: result.issues.slice(0, maxIssues).map((issue) => toIssue(issue, toWireWords)) };
+  return toValidated(result, toWireWords);
 }
 
-function toIssue(issue: StandardSchemaV1.Issue, toWords: (message: string) => string = String): Issue {
+function toIssue(issue: StandardSchemaV1.Issue, toWords: (message: string) => string): Issue {
   const segments = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
   return createIssue(segments, toWords(describeUnion(issue) ?? issue.message));
 }

@@ -4,8 +4,11 @@ import { isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { toBigint, toDate } from "./wire-forms.ts";
-import { anyPlan, fitLevels, fitsPlan, isPair, isPlanned, planOfProperty } from "./wire-plan.ts";
+import { anyPlan, codedKinds, fitLevels, fitsPlan, isPair, isPlanned, planOfProperty } from "./wire-plan.ts";
 import type { ListPlan, MapPlan, RecordPlan, UnionPlan, WirePlan } from "./wire-plan.ts";
+
+// As deep as a value may be that is written: no schema accepts a deeper one.
+const maxDepth = 512;
 
 /**
  * Turns values into their one JSON form and back. `decode` never runs a schema: what does not look like the wire form
@@ -107,8 +110,6 @@ export class SchemaCodec implements WireCodec {
   }
 }
 
-const codedKinds: ReadonlySet<string> = new Set(["date", "bigint", "map", "set"]);
-
 /**
  * Reads JSON along a plan. Parts without a wire form of their own are returned as they are, and so is what does not
  * look like the form that the plan expects. Never throws.
@@ -180,9 +181,6 @@ function decodeUnion(plan: UnionPlan, json: JsonValue): unknown {
   return arm === undefined ? json : decodePlanned(arm, json);
 }
 
-// As deep as a value may be that is written: no schema accepts a deeper one.
-const maxDepth = 512;
-
 /** Drops the fields that closed objects of a plan do not declare. Returns the value itself where there are none. Never throws. */
 function prunePlanned(plan: WirePlan, json: JsonValue, depth = 0): JsonValue {
   if (typeof json !== "object" || json === null || depth > maxDepth) return json;
@@ -222,8 +220,8 @@ function pruneRecord(plan: RecordPlan, json: JsonObject, depth: number): JsonObj
 }
 
 /**
- * Returns the first arm that a value fits. If it fits none, returns the arm that declares most of its fields among those that it
- * would fit without the others, or else among those whose constants it has.
+ * Returns the first arm that a value fits. Otherwise returns the arm that declares most of its fields, among those that it fits
+ * without the others, or else among those whose constants it has.
  */
 function armOf({ arms }: UnionPlan, json: JsonValue): WirePlan {
   const known = arms.filter((arm) => arm.kind !== "any");
@@ -233,13 +231,13 @@ function armOf({ arms }: UnionPlan, json: JsonValue): WirePlan {
   if (exact !== undefined) return exact;
   const open = known.filter((arm) => fits(arm, true));
   const possible = open.length > 0 ? open : known.filter((arm) => hasConstants(arm, json));
-  const [best = anyPlan] = possible.toSorted((first, second) => declared(second, json) - declared(first, json));
-  return best;
+  return possible.toSorted((first, second) => declared(second, json) - declared(first, json))[0] ?? anyPlan;
 }
 
 function hasConstants(plan: WirePlan, json: JsonValue): boolean {
   if (plan.kind !== "record" || !isJsonObject(json)) return false;
-  return Array.from(plan.properties, ([key, of]) => ({ key, part: of() })).every(({ key, part }) => {
+  return [...plan.properties].every(([key, of]) => {
+    const part = of();
     if (part.kind !== "scalar" || part.values === undefined || !Object.hasOwn(json, key)) return true;
     return fitsPlan(part, json[key], { side: "wire", levels: 0 });
   });

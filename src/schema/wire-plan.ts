@@ -70,14 +70,11 @@ export interface UnionPlan extends PlanFlags {
 /** Which nodes of a schema hold values that JSON does not have: what encoding and decoding follow. */
 export type WirePlan = AnyPlan | ScalarPlan | CodedPlan | ListPlan | RecordPlan | MapPlan | SetPlan | UnionPlan;
 
-/** Flags before the plan is analysed: the careful answer for both. */
-export const unknownFlags: PlanFlags = { coded: true, plain: false };
-
 /** The plan of anything. Shared, and never analysed: its flags are final. */
 export const anyPlan: AnyPlan = Object.freeze({ kind: "any", coded: false, plain: false });
 
-/** A lazy {@link anyPlan}. */
-export const lazyAny: LazyPlan = () => anyPlan;
+/** The kinds of values that JSON does not have. */
+export const codedKinds: ReadonlySet<WirePlan["kind"]> = new Set(["date", "bigint", "map", "set"]);
 
 /** Finds the plan of a property. */
 export function planOfProperty(plan: RecordPlan, key: string): WirePlan {
@@ -87,41 +84,19 @@ export function planOfProperty(plan: RecordPlan, key: string): WirePlan {
   return (matching?.plan ?? plan.rest)();
 }
 
-/** Lists the plans directly below a plan. */
-export function childPlans(plan: WirePlan): readonly WirePlan[] {
-  switch (plan.kind) {
-    case "list":
-      return [...plan.prefix, plan.rest].map((child) => child());
-    case "record":
-      return [...plan.properties.values(), ...plan.patterns.map(({ plan: child }) => child), plan.rest].map((child) =>
-        child(),
-      );
-    case "map":
-      return [plan.key(), plan.value()];
-    case "set":
-      return [plan.item()];
-    case "union":
-      return plan.arms;
-    default:
-      return [];
-  }
-}
-
-/** Whether a value is looked at as it is in memory, or in its wire form. */
-type ValueSide = "memory" | "wire";
-
-/** A look at one value. */
+/** How to compare a value with a plan. */
 interface Look {
-  readonly side: ValueSide;
-  /** How many more levels to look down. */
+  /** Whether the value is as in memory, or in its wire form. */
+  readonly side: "memory" | "wire";
+  /** Levels of the value still to compare. */
   readonly levels: number;
   /** Whether closed objects may have further fields. @default false */
   readonly isOpen?: boolean;
 }
 
 /**
- * How deep an arm of a union is compared with a value. Deeper differences do not choose an arm: with overlapping arms
- * at every level of a recursive schema, looking all the way down would cost 2^depth.
+ * Levels to which an arm of a union is compared with a value. Deeper differences do not choose an arm: with overlapping arms at
+ * every level of a recursive schema, comparing all levels would cost 2^depth.
  */
 export const fitLevels = 4;
 
@@ -154,7 +129,7 @@ function fitsContainer(plan: ListPlan | RecordPlan | MapPlan | SetPlan, value: u
   }
 }
 
-function entriesOf(value: unknown, group: typeof Map | typeof Set, side: ValueSide): unknown[] | undefined {
+function entriesOf(value: unknown, group: typeof Map | typeof Set, side: Look["side"]): unknown[] | undefined {
   if (side === "wire") return Array.isArray(value) ? value : undefined;
   return value instanceof group ? [...value] : undefined;
 }

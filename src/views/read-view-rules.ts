@@ -1,8 +1,7 @@
 import { maxPatternLength, maxPatterns } from "../catalog/glob.ts";
 import type { SurfaceError } from "../errors.ts";
-import { describeValue } from "../options/describe-value.ts";
-import { isObject, isRecord } from "../options/is-object.ts";
 import {
+  describeValue,
   flag,
   listOf,
   matching,
@@ -11,9 +10,9 @@ import {
   required,
   textOf,
   unchecked,
-  type Option,
-  type OptionFields,
 } from "../options/option.ts";
+import type { Option, OptionFields } from "../options/option.ts";
+import { isObject, isRecord } from "../options/is-object.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 import {
   viewDomain,

@@ -1,6 +1,7 @@
 import { canonicalText, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { SchemaSide } from "./standard.ts";
+import { clipText } from "./visible-text.ts";
 import {
   declaredFields,
   fitsDropped,
@@ -9,15 +10,9 @@ import {
   isAnnotation,
   missingField,
 } from "./fits-keywords.ts";
+import { optionalKey } from "./reader-schema.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
-
-/** A shape whose values another shape has to accept. */
-export interface ShapePair {
-  readonly producer: JsonSchema;
-  readonly consumer: JsonSchema;
-  readonly side: SchemaSide;
-}
 
 /** A place in both shapes. */
 interface Place {
@@ -50,25 +45,39 @@ const nothing: JsonObject = { not: {} };
 const partKeywords: ReadonlySet<string> = new Set([
   ...["properties", "additionalProperties", "propertyNames", "prefixItems", "items", "anyOf", "allOf"],
 ]);
+
 /**
- * Returns the first place where a producer's values may not be a consumer's, dotted, and empty at the root; undefined when every
- * value fits. Compares types, fields, items, values, bounds and alternatives; any other keyword has to be the same on both sides.
- * Both shapes may come from a peer: never throws, runs no pattern, and ends.
+ * Tells whether a consumer accepts every value of a producer. Fields that only the producer has, and optional ones that only the
+ * consumer has, are allowed. Compares types, fields, items, values, bounds and alternatives; any other keyword has to be the same
+ * on both sides. Both shapes may come from a peer: never throws, runs no pattern, and ends.
+ *
+ * @returns true, or the first place that differs: dotted, and empty at the root. Compare it with `true`.
  */
-export function compareShapes({ producer, consumer, side }: ShapePair): string | undefined {
+export function isCompatible(pair: {
+  readonly producer: JsonSchema;
+  readonly consumer: JsonSchema;
+  /** The side of the values. A closed input refuses the fields that an output drops. @default "output" */
+  readonly side?: SchemaSide;
+}): true | string {
+  const { producer, consumer, side = "output" } = pair;
   try {
+    if (producer[optionalKey] === true && consumer[optionalKey] !== true) return "";
     if (!isWeighable(producer) || !isWeighable(consumer)) return "";
-    if (canonicalText(producer) === canonicalText(consumer)) return undefined;
+    if (canonicalText(producer) === canonicalText(consumer)) return true;
     const comparison = new Comparison(producer, consumer, side);
-    return comparison.compare(producer, consumer, comparison.place(""));
+    return comparison.compare(producer, consumer, comparison.place("")) ?? true;
   } catch {
     // A reference that leads nowhere, or a keyword of another type than it should be.
     return "";
   }
 }
 
-/** Tells whether a shape is small enough to be compared, or shown. */
-export function isWeighable(shape: JsonObject): boolean {
+/** Returns the beginning of the canonical text of a shape, for an error. */
+export function shownShape(shape: JsonSchema, maxBytes: number): string {
+  return isWeighable(shape) ? clipText(canonicalText(shape), maxBytes) : "too large to be compared";
+}
+
+function isWeighable(shape: JsonObject): boolean {
   return weigh(shape) <= maxWeight;
 }
 

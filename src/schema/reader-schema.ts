@@ -1,10 +1,11 @@
-import { setOwn } from "./json.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import { canonicalText, isJsonObject, setOwn } from "./json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { annotationKeywords, compareKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { relaxIntersection } from "./fold-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { isNode, tidyNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
+import { wireKey } from "./wire-forms.ts";
 
 // The limits of `normalise`: what agents are told accepts anything, a reader accepts too.
 const maxNodes = 10_000;
@@ -15,6 +16,10 @@ const shownKeywords: ReadonlySet<string> = new Set([
   ...["contentEncoding", "contentMediaType", "contentSchema"],
 ]);
 const refKeywords: ReadonlySet<string> = new Set(["$ref", "$dynamicRef"]);
+
+/** At the root of a shape: the value may be left out. */
+export const optionalKey = "x-optional";
+const unorderedKeywords: ReadonlySet<string> = new Set(["type", "enum", "required"]);
 
 interface Walk {
   readonly document: SchemaDocument;
@@ -115,4 +120,46 @@ function inclusive(node: SchemaNode): SchemaNode {
 function toPointer(path: readonly string[]): string {
   const parts = path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1").replaceAll("%", "%25")}`);
   return `#${parts.join("")}`;
+}
+
+/**
+ * Returns the shape of a value for the contract of a link: the reader's schema without anything that could change while the values
+ * stay the same. Recursion is a `$ref` by JSON Pointer, and `"x-optional": true` at the root says that the value may be left out.
+ */
+export function toContractShape(compiled: {
+  readonly reader: () => JsonSchema;
+  readonly optional: boolean;
+}): JsonSchema {
+  const shape = toShape(compiled.reader());
+  return Object.freeze(compiled.optional ? { ...shape, [optionalKey]: true } : shape);
+}
+
+function toShape(node: JsonSchema): JsonObject {
+  const copy: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(node)) {
+    // A library's pattern for a format is its own affair, and differs from one patch of it to the next.
+    if (key === wireKey || (key === "pattern" && node["format"] !== undefined)) continue;
+    // A schema of one constant has two spellings.
+    if (key === "const") copy["enum"] = [value];
+    else copy[key] = toShapePart(key, value);
+  }
+  return copy;
+}
+
+function toShapePart(key: string, value: JsonValue): JsonValue {
+  if (schemaKeywords.has(key)) return toShapeOf(value);
+  if (listKeywords.has(key) && Array.isArray(value)) return value.map(toShapeOf);
+  if (unorderedKeywords.has(key) && Array.isArray(value)) return value.toSorted(byText);
+  if (!mapKeywords.has(key) || !isJsonObject(value)) return value;
+  const copy: Record<string, JsonValue> = {};
+  for (const [name, schema] of Object.entries(value)) setOwn(copy, name, toShapeOf(schema ?? true));
+  return copy;
+}
+
+function toShapeOf(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? toShape(value) : value;
+}
+
+function byText(first: JsonValue, second: JsonValue): number {
+  return canonicalText(first) < canonicalText(second) ? -1 : 1;
 }

@@ -3,9 +3,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { SchemaSide } from "../../src/schema/standard.ts";
-import { contractText, isCompatible, toContractShape } from "../../src/schema/contract-shape.ts";
+import { canonicalText } from "../../src/schema/json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../src/schema/json.ts";
+import { toContractShape } from "../../src/schema/reader-schema.ts";
 import type { Schema } from "../../src/schema/standard.ts";
+import { isCompatible } from "../../src/schema/compare-shapes.ts";
 import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 import { constructs } from "./zod-constructs.ts";
@@ -31,7 +33,7 @@ function shapeOf(schema: Schema, side: SchemaSide = "output"): JsonSchema {
   return toContractShape(compiled);
 }
 
-const textOf = (schema: Schema): string => contractText(shapeOf(schema));
+const textOf = (schema: Schema): string => canonicalText(shapeOf(schema));
 const byJson = (json: JsonSchema): JsonSchema => shapeOf(withJsonSchema(anything, json));
 const judge = (producer: Schema, consumer: Schema) =>
   isCompatible({ producer: shapeOf(producer), consumer: shapeOf(consumer) });
@@ -48,7 +50,7 @@ const treeOf = (name: z.ZodType<string>): z.ZodType<Tree> => {
 describe("toContractShape()", () => {
   it.each(cases)("a shape is the value's own schema, and says so in one text, when it is of %s", (_, { schema }) => {
     const shape = shapeOf(schema);
-    const text = contractText(shape);
+    const text = canonicalText(shape);
     expect(text).not.toMatch(/"(~wire|description|title|default|examples|\$defs|\$id)":(?!\{)/);
     // As it comes out of a message, with its keys in another order.
     const turned = JSON.parse(text, (_key, value: unknown) =>
@@ -56,7 +58,7 @@ describe("toContractShape()", () => {
         ? Object.fromEntries(Object.entries(value).toReversed())
         : value,
     ) as JsonSchema;
-    expect(contractText(turned)).toBe(text);
+    expect(canonicalText(turned)).toBe(text);
     expect(isCompatible({ producer: turned, consumer: shape })).toBe(true);
   });
 
@@ -86,12 +88,12 @@ describe("toContractShape()", () => {
   it("a shape stays when a library spells the same in another way", () => {
     const named = { $defs: { t: { type: "string" } }, type: "object", properties: { a: { $ref: "#/$defs/t" } } };
     const spelt = { properties: { a: { type: "string" } }, type: "object", $comment: "x", $schema: "y" };
-    expect(contractText(byJson(named))).toBe(contractText(byJson(spelt)));
+    expect(canonicalText(byJson(named))).toBe(canonicalText(byJson(spelt)));
     const one = { oneOf: [{ const: "a" }, { enum: [2, 1] }], type: ["string", "integer"] };
     const other = { type: ["integer", "string"], anyOf: [{ enum: ["a"] }, { enum: [1, 2] }] };
-    expect(contractText(byJson(one))).toBe(contractText(byJson(other)));
+    expect(canonicalText(byJson(one))).toBe(canonicalText(byJson(other)));
     const patterned = { type: "string", format: "email", pattern: "@" };
-    expect(contractText(byJson(patterned))).toBe(contractText(byJson({ type: "string", format: "email" })));
+    expect(canonicalText(byJson(patterned))).toBe(canonicalText(byJson({ type: "string", format: "email" })));
   });
 
   it("a shape keeps recursion as a reference when it is recursive, whatever the library calls it", () => {
@@ -100,13 +102,13 @@ describe("toContractShape()", () => {
         `"name":{"type":"string"}},"required":["kids","name"],"type":"object"}`,
     );
     const inner = shapeOf(z.object({ "a/b~c%": treeOf(z.string()) }));
-    expect(contractText(inner)).toContain(`{"$ref":"#/properties/a~1b~0c%25"}`);
+    expect(canonicalText(inner)).toContain(`{"$ref":"#/properties/a~1b~0c%25"}`);
     expect(isCompatible({ producer: inner, consumer: { ...inner, "x-other": 1 } })).toBe(true);
     const named = {
       $defs: { Any: { type: "object", properties: { kid: { $ref: "#/$defs/Any" } } } },
       $ref: "#/$defs/Any",
     };
-    expect(contractText(byJson(named))).toBe(`{"properties":{"kid":{"$ref":"#"}},"type":"object"}`);
+    expect(canonicalText(byJson(named))).toBe(`{"properties":{"kid":{"$ref":"#"}},"type":"object"}`);
   });
 
   it("a shape says that a value may be left out when it may", () => {

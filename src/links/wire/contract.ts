@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
-import { contractText, isCompatible, shownShape, toContractShape } from "../../schema/contract-shape.ts";
+import { isCompatible, shownShape } from "../../schema/compare-shapes.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
+import { canonicalText } from "../../schema/json.ts";
 import type { JsonSchema } from "../../schema/json.ts";
+import { toContractShape } from "../../schema/reader-schema.ts";
 import type { Member } from "../../surface/member.ts";
 import { toMemberSchemas } from "./member-schemas.ts";
 import type { MemberShape } from "./protocol.ts";
@@ -25,7 +27,7 @@ function toParts(member: Member, key: string): Record<string, JsonSchema> {
 function toText({ kind, parts }: MemberShape): string {
   const lines = Object.keys(parts)
     .toSorted()
-    .map((part) => `${part} ${contractText(parts[part] ?? {})}\n`);
+    .map((part) => `${part} ${canonicalText(parts[part] ?? {})}\n`);
   return `${kind}\n${lines.join("")}`;
 }
 

@@ -4,7 +4,7 @@ import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject } from "../schema/json.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { IndexedDeps } from "./gateway-deps.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";
 import { batchMs, runBatch, type BatchCall, type BatchRequest, type BatchResult } from "./run-batch.ts";
 
@@ -126,7 +126,7 @@ const readingHints: ToolHints = Object.freeze({
  * The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows
  * more; {@link toReadingTools} replaces it in the list of callers who can only call tools that read.
  */
-export function createCallTool(parts: IndexedDeps): ToolEntry {
+export function createCallTool(parts: GatewayDeps): ToolEntry {
   const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
   return toGatewayEntry<BatchRequest, readonly BatchResult[]>(
     {

@@ -1,7 +1,7 @@
 import { operationNotFound, type Refused } from "../catalog/outcome.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { toScope, type IndexedDeps } from "./gateway-deps.ts";
+import { toScope, type GatewayDeps } from "./gateway-deps.ts";
 import { toNameQuery } from "./search-query.ts";
 
 /** How many near operations are named. */
@@ -17,7 +17,7 @@ export interface NamedOperation {
  * The operation of this id or wire name. What is hidden from the caller, what they were not granted and what does not exist are
  * one: `undefined`.
  */
-export function findOperation(parts: IndexedDeps, { tool, caller }: NamedOperation): ToolEntry | undefined {
+export function findOperation(parts: GatewayDeps, { tool, caller }: NamedOperation): ToolEntry | undefined {
   const catalog = parts.catalog(caller);
   const entry = catalog.toolOf(tool) ?? catalog.tool(tool);
   return entry !== undefined && parts.isGranted(entry, caller) ? entry : undefined;
@@ -27,7 +27,7 @@ export function findOperation(parts: IndexedDeps, { tool, caller }: NamedOperati
  * Returns the refusal for a name that {@link findOperation} finds nothing by, with the ids that hold all its words. It depends only on
  * operations that the caller may see, so hidden and missing operations answer alike.
  */
-export async function toNotFound(parts: IndexedDeps, { tool, caller }: NamedOperation): Promise<Refused> {
+export async function toNotFound(parts: GatewayDeps, { tool, caller }: NamedOperation): Promise<Refused> {
   const query = toNameQuery(tool);
   if (query === undefined) return operationNotFound;
   // A text may be the id of one operation and the name of another: neither was returned, so neither is near.

@@ -4,13 +4,10 @@ import type { EntryGuard } from "../catalog/entry.ts";
 import type { OperationIndex } from "./operation-index.ts";
 import type { SearchScope } from "./operation-slots.ts";
 
-/** What the tools of one gateway share. */
-export interface IndexedDeps extends GatewayDeps {
-  readonly index: OperationIndex;
-}
-
-/** What the tools of a gateway are made over. */
+/** Dependencies of the tools of a gateway. */
 export interface GatewayDeps {
+  /** The operations of the gateway's view. The tools share it; it needs no disposal. */
+  readonly index: OperationIndex;
   /**
    * Returns what a caller can call by the rules as they are now. Called for each operation of each call; the same object until
    * something changes.
@@ -23,10 +20,7 @@ export interface GatewayDeps {
    * request for all operations with the same guard.
    */
   readonly isGranted: (guard: EntryGuard, caller: Caller) => boolean;
-  /**
-   * Whether the view never shows anything that changes something: then `call` says that it only reads. Where that holds only of
-   * what a caller finds now, it is said in what is listed to them. Default `false`.
-   */
+  /** Whether the view never shows anything that changes something: then `call` says that it only reads. @default false */
   readonly isReadOnly?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import { toScope, type IndexedDeps } from "./gateway-deps.ts";
+import { toScope, type GatewayDeps } from "./gateway-deps.ts";
 import { readText } from "./read-argument.ts";
 import { takePage } from "./take-page.ts";
 
@@ -55,13 +55,13 @@ function decode(args: JsonObject): ListRequest {
 }
 
 /** The tool of a gateway that lists its operations, page by page. */
-export function createListTool(parts: IndexedDeps): ToolEntry {
+export function createListTool(parts: GatewayDeps): ToolEntry {
   const list = { name: "list", title: "List operations", description, input, output, decode } as const;
   return toGatewayEntry<ListRequest, string>(
     {
       ...list,
-      run({ namespace, limit: most, after }, { caller }) {
-        const all = parts.index.list(parts.catalog(caller), toScope(parts, caller, namespace));
+      async run({ namespace, limit: most, after }, { caller }) {
+        const all = await parts.index.list(parts.catalog(caller), toScope(parts, caller, namespace));
         const rest = after === "" ? all : all.filter(({ id }) => id > after);
         const page = takePage(rest, most, describeOperation);
         const last = page.count < rest.length ? rest[page.count - 1] : undefined;

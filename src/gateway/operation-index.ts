@@ -1,7 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { diffLists } from "../catalog/list-changes.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { OperationSlots, type SearchScope, type VisibleOperations } from "./operation-slots.ts";
+import { OperationSlots, type SearchScope } from "./operation-slots.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { WordCosts } from "./word-costs.ts";
@@ -14,66 +14,93 @@ export interface SearchBounds extends SearchScope {
   readonly most: number;
 }
 
-/** Steps to take an operation into the index of words. */
-const stepsPerOperation = 100;
+/** Steps to index an operation. */
+const stepsPerOperation = 400;
 
-async function createWordIndex(): Promise<WordIndex> {
+/** Operations that are indexed without a pause. */
+const chunk = 250;
+
+/** New operations that are worth indexing before a request needs it. Fewer take milliseconds. */
+const minPrepared = 1000;
+
+/** Both are by the slots of the operations. */
+interface Indexed {
+  readonly slots: OperationSlots;
+  readonly words: WordIndex;
+}
+
+async function createIndexed(): Promise<Indexed> {
   const { default: SearchableMap } = await import("minisearch/SearchableMap");
-  return new WordIndex(new SearchableMap());
+  return { slots: new OperationSlots(), words: new WordIndex(new SearchableMap()) };
 }
 
 /**
- * The operations of a view, by id and by their words. Follows a catalog by its difference to the one before. The first search indexes the
- * words of all operations, and later ones those of the slots that are new.
+ * The operations of a view, by id and by their words. Follows a catalog by its difference to the one before, in slices and one request
+ * after the other.
  */
 export class OperationIndex {
   #tools: Catalog["tools"] = [];
-  #slots = new OperationSlots();
-  #words: Promise<WordIndex> | undefined;
+  #indexed: Indexed | undefined;
+  #preparedCount = 0;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Shared by all searches: many that wait would otherwise run without a turn of the event loop. */
   readonly #slices = new WorkSlices();
 
+  /** Indexes a catalog with many new operations while no request waits for it. The process may end before that is done. */
+  prepare(catalog: Catalog): void {
+    const { length } = catalog.tools;
+    if (length < this.#preparedCount + minPrepared) return;
+    this.#preparedCount = length;
+    void this.#inTurn(async () => {
+      await this.#slices.pause();
+      await this.#follow(catalog);
+    });
+  }
+
   /** Returns the operations that a request may find, by id. */
-  list(catalog: Catalog, scope: SearchScope): readonly ToolEntry[] {
-    const { entries, order, visible } = this.#see(catalog, scope);
-    const found: ToolEntry[] = [];
-    for (const slot of order) {
-      const entry = visible[slot] === 1 ? entries[slot] : undefined;
-      if (entry !== undefined) found.push(entry);
-    }
-    return found;
+  list(catalog: Catalog, scope: SearchScope): Promise<readonly ToolEntry[]> {
+    const listed = this.#inTurn(async () => {
+      const { slots } = await this.#follow(catalog);
+      const visible = slots.see(scope);
+      return slots.byId.filter(({ slot }) => visible[slot] === 1).map(({ entry }) => entry);
+    });
+    return this.#slices.hurry(listed);
   }
 
-  /** Finds operations for a caller. Searches run one after the other, so that they share the work of indexing. */
+  /** Finds operations for a caller. */
   search(catalog: Catalog, query: SearchQuery, bounds: SearchBounds): Promise<Found> {
-    const found = this.#turn.then(() => this.#find(catalog, query, bounds));
-    this.#turn = found.catch(() => undefined);
-    return found;
+    const found = this.#inTurn(async () => {
+      const { slots, words } = await this.#follow(catalog);
+      const visible = slots.see(bounds);
+      const costs = new WordCosts(words, { visible, isIdOnly: query.isName }, this.#slices);
+      await costs.find(query);
+      return rankOperations({ slots, visible, costs, most: bounds.most }, query, this.#slices);
+    });
+    return this.#slices.hurry(found);
   }
 
-  async #find(catalog: Catalog, query: SearchQuery, bounds: SearchBounds): Promise<Found> {
-    const operations = this.#see(catalog, bounds);
-    const words = await (this.#words ??= createWordIndex());
-    while (words.slotCount < operations.entries.length) {
-      words.add(operations.entries[words.slotCount]);
-      await this.#slices.spend(stepsPerOperation);
-    }
-    const costs = new WordCosts(words, { visible: operations.visible, isIdOnly: query.isName }, this.#slices);
-    await costs.find(query);
-    return rankOperations({ operations, costs, most: bounds.most }, query, this.#slices);
+  /** Runs work after the work before it: the operations stay the same until it has ended. */
+  #inTurn<TResult>(work: () => Promise<TResult>): Promise<TResult> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 
-  #see({ tools }: Catalog, scope: SearchScope): VisibleOperations {
-    if (tools !== this.#tools) {
-      this.#slots.patch(diffLists(this.#tools, tools));
-      this.#tools = tools;
+  async #follow({ tools }: Catalog): Promise<Indexed> {
+    let indexed = (this.#indexed ??= await createIndexed());
+    if (tools === this.#tools) return indexed;
+    const { gone, come } = diffLists(this.#tools, tools);
+    this.#tools = tools;
+    indexed.slots.remove(gone);
+    let added = come;
+    if (indexed.slots.isSparse) {
+      this.#indexed = indexed = await createIndexed();
+      added = tools;
     }
-    if (this.#slots.isSparse) {
-      this.#slots = new OperationSlots();
-      this.#words = undefined;
-      this.#slots.patch({ gone: [], come: tools });
+    for (let from = 0; from < added.length; from += chunk) {
+      const operations = indexed.slots.add(added.slice(from, from + chunk));
+      for (const { entry, slot } of operations) indexed.words.add(entry, slot);
+      await this.#slices.spend(operations.length * stepsPerOperation);
     }
-    return this.#slots.see(scope);
+    return indexed;
   }
 }

@@ -1,7 +1,6 @@
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
-import type { ListDiff } from "../catalog/list-changes.ts";
-import { isBelow, namespaceOf } from "./operation-id.ts";
-import { SortedNames, toNamedSlot, type NamedSlot } from "./sorted-names.ts";
+import { placeOf } from "../catalog/list-changes.ts";
+import { isBelow, nameOf, namespaceOf } from "./operation-id.ts";
 
 /** The part of the operations that one request may find. */
 export interface SearchScope {
@@ -10,15 +9,78 @@ export interface SearchScope {
   readonly namespace: string;
 }
 
-/** The operations as they were when a request asked for them. Later changes do not reach it. */
-export interface VisibleOperations {
-  /** By slot. */
-  readonly entries: readonly (ToolEntry | undefined)[];
-  /** The slots of all operations, by id. */
-  readonly order: Uint32Array;
-  /** By slot: 1 if the request may find the operation. */
-  readonly visible: Uint8Array;
-  readonly names: SortedNames;
+/** An operation of the index. */
+export interface IndexedOperation {
+  readonly slot: number;
+  readonly entry: ToolEntry;
+  /** The id in lower case, as the other names. */
+  readonly id: string;
+  /** The name on the wire. */
+  readonly wireName: string;
+  /** The name on the wire without the first segment, which may be the prefix of a mount. The whole name if there is only one. */
+  readonly shortName: string;
+  /** The last segment of the id. */
+  readonly segment: string;
+}
+
+/** The ranks of an operation that a query names, the best first. Operations found by words come after these. */
+export const named = { id: 0, name: 1, prefix: 2, words: 3 } as const;
+
+type ToName = (operation: IndexedOperation) => string;
+
+const toId: ToName = ({ entry }) => entry.id;
+const toWireName: ToName = ({ wireName }) => wireName;
+const toShortName: ToName = ({ shortName }) => shortName;
+
+/** More operations than this are removed in one pass. */
+const few = 16;
+
+/** Operations in the order of a name. Changed in place: to copy lists of 100,000 for each slice takes longer than the slice. */
+class SortedOperations {
+  readonly #toName: ToName;
+  #operations: IndexedOperation[] = [];
+
+  constructor(toName: ToName) {
+    this.#toName = toName;
+  }
+
+  get all(): readonly IndexedOperation[] {
+    return this.#operations;
+  }
+
+  add(come: readonly IndexedOperation[]): void {
+    const toName = this.#toName;
+    const sorted = come.toSorted((one, other) => (toName(one) < toName(other) ? -1 : 1));
+    const [first] = sorted;
+    if (first === undefined) return;
+    // Operations mostly come in the order of their names: then nothing stands behind the first new one.
+    const behind = this.#operations.splice(placeOf(this.#operations, toName(first), toName));
+    let from = 0;
+    for (const operation of sorted) {
+      const at = placeOf(behind, toName(operation), toName);
+      for (const before of behind.slice(from, at)) this.#operations.push(before);
+      this.#operations.push(operation);
+      from = at;
+    }
+    for (const after of behind.slice(from)) this.#operations.push(after);
+  }
+
+  remove(gone: ReadonlySet<IndexedOperation>): void {
+    if (gone.size > few) this.#operations = this.#operations.filter((operation) => !gone.has(operation));
+    else
+      for (const operation of gone)
+        this.#operations.splice(this.#operations.indexOf(operation, this.#place(operation)), 1);
+  }
+
+  /** Returns the operations whose name begins with `text`: they stand together, before a name with a greater character. */
+  startingWith(text: string): readonly IndexedOperation[] {
+    const [list, toName] = [this.#operations, this.#toName];
+    return list.slice(placeOf(list, text, toName), placeOf(list, `${text}\uffff`, toName));
+  }
+
+  #place(operation: IndexedOperation): number {
+    return placeOf(this.#operations, this.#toName(operation), this.#toName);
+  }
 }
 
 /** Gives equal things one small number, so that a request decides about each of them once. */
@@ -35,90 +97,99 @@ class Numbering<TThing> {
 }
 
 function keyOfGuard({ scopes, requires }: EntryGuard): string {
-  // Most have one scope and nothing else: then the key is no new text.
-  return requires === undefined ? scopes.join(" ") : JSON.stringify([scopes, requires]);
+  if (requires !== undefined) return JSON.stringify([scopes, requires]);
+  // Most guards are one scope: then the key is no new text.
+  return scopes.length === 1 ? `${scopes[0]}` : scopes.join(" ");
 }
 
+/** The guard of an empty slot. No request is granted it. */
+const gone = -1;
+
 /**
- * The operations of a catalog, each under a number, its slot. Slots only grow: the slot of an operation that has gone stays empty, so
- * that what is kept by slot elsewhere can be added to and need not be searched.
+ * Operations by id, by name and under a number, the slot. Slots only grow: the slot of an operation that has gone stays empty, so
+ * that lists of slots elsewhere are only added to.
  */
 export class OperationSlots {
-  #entries: readonly (ToolEntry | undefined)[] = [];
-  #order = new Uint32Array();
-  readonly #ids: string[] = [];
-  readonly #named: NamedSlot[] = [];
-  readonly #names = new SortedNames();
+  readonly #byId = new SortedOperations(toId);
+  readonly #byWireName = new SortedOperations(toWireName);
+  readonly #byShortName = new SortedOperations(toShortName);
+  readonly #bySegment = new Map<string, IndexedOperation[]>();
   readonly #guards = new Numbering<EntryGuard>();
+  /** By slot. */
   readonly #guardOf: number[] = [];
   readonly #namespaces = new Numbering<string>();
+  /** By slot. */
   readonly #namespaceOf: number[] = [];
+
+  /** All operations, by id. */
+  get byId(): readonly IndexedOperation[] {
+    return this.#byId.all;
+  }
 
   /** Whether more than half of the slots are empty: then new slots take less than these. */
   get isSparse(): boolean {
-    return this.#ids.length > 64 + 2 * this.#order.length;
+    return this.#guardOf.length > 64 + 2 * this.byId.length;
   }
 
-  /** Follows a change of the catalog. */
-  patch({ gone, come }: ListDiff<ToolEntry>): void {
-    const [entries, size] = [this.#entries.slice(), this.#named.length];
-    const leaving = new Set<NamedSlot>();
-    for (const { id } of gone) {
-      const named = this.#named[this.#order[this.#placeOf(id)] ?? size];
-      if (named === undefined) continue;
-      entries[named.slot] = undefined;
-      leaving.add(named);
-    }
-    const left = gone.length === 0 ? this.#order : this.#order.filter((slot) => entries[slot] !== undefined);
-    this.#order = left;
-    const sorted = come.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-    const order = new Uint32Array(left.length + sorted.length);
-    let from = 0;
-    for (const [index, entry] of sorted.entries()) {
-      const at = this.#placeOf(entry.id);
-      order.set(left.subarray(from, at), from + index);
-      order[at + index] = entries.push(entry) - 1;
-      from = at;
-      this.#describe(entry);
-    }
-    order.set(left.subarray(from), from + sorted.length);
-    this.#order = order;
-    this.#entries = entries;
-    this.#names.patch({ gone: leaving, come: this.#named.slice(size) });
+  /** Adds operations, none of which has the id of another. */
+  add(entries: readonly ToolEntry[]): readonly IndexedOperation[] {
+    const operations = entries.map((entry) => this.#take(entry));
+    for (const list of [this.#byId, this.#byWireName, this.#byShortName]) list.add(operations);
+    return operations;
   }
 
-  /** Returns the operations as they are now, and which of them a request may find. */
-  see({ isGranted, namespace }: SearchScope): VisibleOperations {
+  /** Removes operations that were added. */
+  remove(entries: readonly ToolEntry[]): void {
+    const leaving = new Set(entries.flatMap(({ id }) => this.byId[placeOf(this.byId, id, toId)] ?? []));
+    for (const list of [this.#byId, this.#byWireName, this.#byShortName]) list.remove(leaving);
+    for (const { slot, segment } of leaving) {
+      this.#guardOf[slot] = gone;
+      const left = this.#bySegment.get(segment)?.filter((other) => other.slot !== slot) ?? [];
+      this.#bySegment.set(segment, left);
+    }
+  }
+
+  /** Returns an array by slot: 1 if a request may find the operation. */
+  see({ isGranted, namespace }: SearchScope): Uint8Array {
     const granted = this.#guards.things.map(isGranted);
     const within = this.#namespaces.things.map((one) => isBelow(one, namespace));
-    const [entries, visible] = [this.#entries, new Uint8Array(this.#ids.length)];
+    const visible = new Uint8Array(this.#guardOf.length);
     for (let slot = 0; slot < visible.length; slot += 1) {
-      const isVisible =
-        granted[this.#guardOf[slot] ?? -1] === true &&
-        within[this.#namespaceOf[slot] ?? -1] === true &&
-        entries[slot] !== undefined;
-      if (isVisible) visible[slot] = 1;
+      if (granted[this.#guardOf[slot] ?? gone] === true && within[this.#namespaceOf[slot] ?? gone] === true) {
+        visible[slot] = 1;
+      }
     }
-    return { entries, order: this.#order, visible, names: this.#names };
+    return visible;
   }
 
-  #describe(entry: ToolEntry): void {
+  /** Lowers the ranks of the visible operations that `text` names or begins to name. Both arrays are by slot. */
+  rankNamed(ranks: Uint8Array, visible: Uint8Array, text: string): void {
+    // A name on the wire has `_` for each dot of the id, and for nothing else that a text with dots may mean.
+    const wireText = text.replaceAll(".", "_");
+    const isMeant = (id: string, from: number): boolean => wireText === text || id.startsWith(text, from);
+    const take = (slot: number, rank: number): void => {
+      if (visible[slot] === 1 && rank < (ranks[slot] ?? 0)) ranks[slot] = rank;
+    };
+    for (const { slot, id, wireName } of this.#byWireName.startingWith(wireText)) {
+      if (isMeant(id, 0)) take(slot, wireName === wireText ? named.id : named.prefix);
+    }
+    for (const { slot, id, shortName } of this.#byShortName.startingWith(wireText)) {
+      if (isMeant(id, id.length - shortName.length)) take(slot, shortName === wireText ? named.name : named.prefix);
+    }
+    for (const { slot } of this.#bySegment.get(text) ?? []) take(slot, named.name);
+  }
+
+  #take(entry: ToolEntry): IndexedOperation {
     const namespace = namespaceOf(entry.id);
-    this.#ids.push(entry.id);
-    this.#named.push(toNamedSlot(entry, this.#named.length));
-    this.#guardOf.push(this.#guards.numberOf(keyOfGuard(entry), entry));
     this.#namespaceOf.push(this.#namespaces.numberOf(namespace, namespace));
-  }
-
-  /** Returns the place in the order of the first operation that does not come before an id. */
-  #placeOf(id: string): number {
-    let [low, high] = [0, this.#order.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const other = this.#ids[this.#order[middle] ?? 0];
-      if (other !== undefined && other < id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const slot = this.#guardOf.push(this.#guards.numberOf(keyOfGuard(entry), entry)) - 1;
+    const [id, wireName] = [entry.id.toLowerCase(), entry.name.toLowerCase()];
+    // In a name on the wire, each character stands where it stands in the id.
+    const shortName = wireName.slice(id.indexOf(".") + 1);
+    const operation = { slot, entry, id, wireName, shortName, segment: nameOf(id) };
+    const namesakes = this.#bySegment.get(operation.segment);
+    if (namesakes === undefined) this.#bySegment.set(operation.segment, [operation]);
+    else namesakes.push(operation);
+    return operation;
   }
 }

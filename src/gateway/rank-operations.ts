@@ -1,14 +1,15 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import type { VisibleOperations } from "./operation-slots.ts";
+import { named, type IndexedOperation, type OperationSlots } from "./operation-slots.ts";
 import type { SearchQuery } from "./search-query.ts";
-import { named } from "./sorted-names.ts";
 import { notFound, type Costs, type WordCosts } from "./word-costs.ts";
 import { fields } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
 /** The operations of an index, and how well each word of a query fits those that the caller sees. */
 export interface Candidates {
-  readonly operations: VisibleOperations;
+  readonly slots: OperationSlots;
+  /** By slot: 1 if the caller sees the operation. */
+  readonly visible: Uint8Array;
   readonly costs: WordCosts;
   /** The most operations that are taken where all words fit. */
   readonly most: number;
@@ -54,7 +55,7 @@ function addStopWord(ranks: Uint8Array, costs: Costs): void {
 }
 
 /** Ranks operations by their words, by slot: the costs of all words; `notFound` where one is missing or the operation is hidden. */
-function rankByWords({ operations: { visible }, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
+function rankByWords({ visible, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
   const ranks = new Uint8Array(visible.length).fill(named.words);
   for (const word of words) addWord(ranks, costs.of(word));
   for (const word of stopWords) addStopWord(ranks, costs.of(word));
@@ -76,35 +77,35 @@ async function scoreParts(words: readonly Costs[], seenCount: number, slices: Wo
   return scores;
 }
 
-/** Returns the slots of the highest scores, the best first: at most `count`, of at least half the highest score. */
-function takeBest(slots: Uint32Array, scores: Float64Array, count: number): readonly number[] {
-  const best: { readonly slot: number; readonly score: number }[] = [];
-  for (const slot of slots) {
+/** Returns the operations of the highest scores, the best first: at most `count`, of at least half the highest score. */
+function takeBest(operations: readonly IndexedOperation[], scores: Float64Array, count: number): readonly ToolEntry[] {
+  const best: { readonly entry: ToolEntry; readonly score: number }[] = [];
+  for (const { slot, entry } of operations) {
     const score = scores[slot] ?? 0;
     if (score <= (best[count - 1]?.score ?? 0)) continue;
     const behind = best.findIndex((one) => one.score < score);
-    best.splice(behind === -1 ? best.length : behind, 0, { slot, score });
+    best.splice(behind === -1 ? best.length : behind, 0, { entry, score });
     if (best.length > count) best.pop();
   }
   const least = (best[0]?.score ?? 0) / 2;
-  return best.filter(({ score }) => score >= least).map(({ slot }) => slot);
+  return best.filter(({ score }) => score >= least).map(({ entry }) => entry);
 }
 
-/** Returns the slots of the best ranks, the best first and equally good ones in the given order: at most `count`. */
-function takeRanked(order: Uint32Array, ranks: Uint8Array, count: number): readonly number[] {
+/** Returns the operations of the best ranks, the best first and equally good ones in the given order: at most `count`. */
+function takeRanked(operations: readonly IndexedOperation[], ranks: Uint8Array, count: number): readonly ToolEntry[] {
   const sizes = new Uint32Array(notFound);
   for (const rank of ranks) if (rank !== notFound) sizes[rank] = (sizes[rank] ?? 0) + 1;
   let room = count;
-  const taken = Array.from(sizes, (size): { readonly most: number; readonly slots: number[] } => {
+  const taken = Array.from(sizes, (size): { readonly most: number; readonly entries: ToolEntry[] } => {
     const most = Math.min(size, room);
     room -= most;
-    return { most, slots: [] };
+    return { most, entries: [] };
   });
-  for (const slot of order) {
+  for (const { slot, entry } of operations) {
     const rank = taken[ranks[slot] ?? notFound];
-    if (rank !== undefined && rank.slots.length < rank.most) rank.slots.push(slot);
+    if (rank !== undefined && rank.entries.length < rank.most) rank.entries.push(entry);
   }
-  return taken.flatMap(({ slots }) => slots);
+  return taken.flatMap(({ entries }) => entries);
 }
 
 /** Counts the slots that do not have a value. */
@@ -120,20 +121,17 @@ function countWithout(bySlot: Uint8Array, value: number): number {
  * goes before a frequent one in a name.
  */
 export async function rankOperations(candidates: Candidates, query: SearchQuery, slices: WorkSlices): Promise<Found> {
-  const { operations, costs, most } = candidates;
-  const { entries, order, visible } = operations;
+  const { slots, visible, costs, most } = candidates;
   const ranks = rankByWords(candidates, query);
   await slices.spend((ranks.length * (query.words.length + 1)) / slotsPerStep);
   // No name has a blank in it.
-  if (!/\s/u.test(query.text)) operations.names.rank(ranks, visible, query.text);
+  if (!/\s/u.test(query.text)) slots.rankNamed(ranks, visible, query.text);
   const wholeCount = countWithout(ranks, notFound);
-  const entriesOf = (slots: readonly number[]): ToolEntry[] => slots.flatMap((slot) => entries[slot] ?? []);
-  const whole = entriesOf(takeRanked(order, ranks, most));
+  const whole = takeRanked(slots.byId, ranks, most);
   if (query.isName || wholeCount >= maxWithPartly) return { whole, partly: [], total: wholeCount };
   const words = query.words.map((word) => costs.of(word));
-  const seenCount = countWithout(visible, 0);
-  const scores = await scoreParts(words, seenCount, slices);
-  const rest = order.filter((slot) => ranks[slot] === notFound);
-  const partly = entriesOf(takeBest(rest, scores, maxWithPartly - wholeCount));
+  const scores = await scoreParts(words, countWithout(visible, 0), slices);
+  const rest = slots.byId.filter(({ slot }) => ranks[slot] === notFound);
+  const partly = takeBest(rest, scores, maxWithPartly - wholeCount);
   return { whole, partly, total: wholeCount + partly.length };
 }

@@ -5,7 +5,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
-import type { IndexedDeps } from "./gateway-deps.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 
 /** How long all calls of a batch may take together, in milliseconds. */
 export const batchMs = 60_000;
@@ -118,7 +118,7 @@ interface Early {
 
 /** The calls of one batch, under way. */
 class Batch {
-  readonly #parts: IndexedDeps;
+  readonly #parts: GatewayDeps;
   readonly #call: EntryCall;
   readonly #calls: BatchRequest["calls"];
   readonly #progress: BatchProgress;
@@ -138,7 +138,7 @@ class Batch {
   #done = (): void => {};
   #fail = (_cause: unknown): void => {};
 
-  constructor(parts: IndexedDeps, call: EntryCall, { calls, isParallel }: BatchRequest) {
+  constructor(parts: GatewayDeps, call: EntryCall, { calls, isParallel }: BatchRequest) {
     this.#parts = parts;
     this.#call = call;
     this.#calls = calls;
@@ -294,6 +294,6 @@ class Batch {
  * First asks the user about each call that is confirmed. A handler that was given up and still runs keeps its turn until it ends, or
  * until the deadline. Results stand in the order of the calls. Never rejects.
  */
-export function runBatch(parts: IndexedDeps, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
+export function runBatch(parts: GatewayDeps, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
   return new Batch(parts, call, request).run();
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../schema/json.ts";
 import { schemasOf, type OperationSchemas } from "./describe-operation.ts";
 import { findOperation, toNotFound } from "./find-operation.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { IndexedDeps } from "./gateway-deps.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { misfit, readText } from "./read-argument.ts";
 
 const input = deepFreeze({
@@ -32,7 +32,7 @@ function decode(args: JsonObject): string {
 }
 
 /** The tool of a gateway that tells what an operation takes and answers. */
-export function createSchemaTool(parts: IndexedDeps): ToolEntry {
+export function createSchemaTool(parts: GatewayDeps): ToolEntry {
   return toGatewayEntry<string, OperationSchemas>(
     {
       name: "schema",

@@ -3,7 +3,7 @@ import { readField, toFieldSchema, type NumberField } from "../catalog/number-fi
 import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import { toScope, type IndexedDeps } from "./gateway-deps.ts";
+import { toScope, type GatewayDeps } from "./gateway-deps.ts";
 import type { Found } from "./rank-operations.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
@@ -53,13 +53,13 @@ function toFound(whole: readonly ToolEntry[]): Found {
 }
 
 /** The tool of a gateway that finds operations. */
-export function createSearchTool(parts: IndexedDeps): ToolEntry {
+export function createSearchTool(parts: GatewayDeps): ToolEntry {
   async function run({ query, namespace, limit: most }: SearchRequest, { caller }: EntryCall): Promise<string> {
     const catalog = parts.catalog(caller);
     const scope = toScope(parts, caller, namespace);
     const { whole, partly, total } =
       query.words.length === 0
-        ? toFound(parts.index.list(catalog, scope))
+        ? toFound(await parts.index.list(catalog, scope))
         : await parts.index.search(catalog, query, { ...scope, most });
     const { text } = takePage([...whole, ...partly], most, (entry) => describe(entry, partly.includes(entry)));
     return `{"tools":[${text}],"total":${total}}`;

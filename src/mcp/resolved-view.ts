@@ -7,6 +7,7 @@ import { createUriResolver, type Resolved, type UriResolver } from "../catalog/r
 import type { ResourceWatches } from "../catalog/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";
 import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
+import { OperationIndex } from "../gateway/operation-index.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Decision } from "../views/compile-rules.ts";
 import { show, showTo } from "../views/show.ts";
@@ -119,6 +120,7 @@ export class ResolvedView {
   readonly #decision: ShowingDecision;
   readonly #deps: ResolvedViewDeps;
   readonly #gateway: readonly ToolEntry[] | undefined;
+  readonly #index = new OperationIndex();
   #shown: Shown;
 
   constructor(decision: ShowingDecision, deps: ResolvedViewDeps) {
@@ -131,7 +133,13 @@ export class ResolvedView {
     const catalog = (caller: Caller): Catalog => deps.callableBy(caller) ?? replaceTools(this.callable, []);
     if (face === "gateway") {
       const isReadOnly = readOnly === true;
-      this.#gateway = createGatewayTools({ catalog, isGranted, isReadOnly, readScope: whole.scopes.read });
+      this.#gateway = createGatewayTools({
+        index: this.#index,
+        catalog,
+        isGranted,
+        isReadOnly,
+        readScope: whole.scopes.read,
+      });
     }
     this.#shown = this.#show(whole);
   }
@@ -178,6 +186,7 @@ export class ResolvedView {
     const shown = show(whole, this.#decision).catalog;
     const gateway = this.#gateway;
     const callable = describeTools(shown, gateway === undefined ? shown : openResources(shown));
+    if (gateway !== undefined) this.#index.prepare(callable);
     if (before !== undefined && isSameBesidesTools(callable, before.callable)) {
       if (isSameList(callable.tools, before.callable.tools)) return { ...before, whole };
       // The list of a gateway stays the same, whatever is behind it.

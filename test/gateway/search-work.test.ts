@@ -1,6 +1,7 @@
 import SearchableMap from "minisearch/SearchableMap";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { GatewayBench, operation } from "./support.ts";
+import { WordIndex } from "../../src/gateway/word-index.ts";
+import { GatewayBench, catalogOf, operation } from "./support.ts";
 
 const syllables = "dep loy inv oic use rol bac tok ens cre ate del ete lis upd".split(" ");
 
@@ -56,6 +57,58 @@ async function countTurns(work: () => Promise<unknown>): Promise<number> {
 
 afterEach(() => {
   vi.restoreAllMocks();
+});
+
+/** A gateway with many operations, and the record of those that were indexed. */
+function openMany() {
+  const catalog = catalogOf(Array.from({ length: 1500 }, (_none, index) => operation(`many.op${index}`)));
+  const own = new GatewayBench({ catalog: () => catalog, isGranted: () => true });
+  return { own, catalog, added: vi.spyOn(WordIndex.prototype, "add") };
+}
+
+describe("the index of a gateway", () => {
+  it("is made before the first search when there are many operations", async () => {
+    const { own, catalog, added } = openMany();
+    own.index.prepare(catalog);
+    await vi.waitFor(() => expect(added).toHaveBeenCalledTimes(1500));
+    expect(await own.find({ q: "op7" })).toContain("many.op7");
+    expect(added).toHaveBeenCalledTimes(1500);
+  });
+
+  it("is made by the first search when there are few operations", async () => {
+    const { own, catalog, added } = openMany();
+    await bench.find({ q: "warm" });
+    added.mockClear();
+    own.index.prepare(catalogOf(catalog.tools.slice(0, 999)));
+    const pauses = vi.spyOn(globalThis, "setTimeout");
+    await Promise.all([bench.find({ q: "warm" }), bench.ask("list")]);
+    expect(pauses).not.toHaveBeenCalled();
+    expect(added).not.toHaveBeenCalled();
+  });
+
+  it("is finished by a search that comes before it is made, each operation once and with pauses", async () => {
+    const { own, catalog, added } = openMany();
+    own.index.prepare(catalog);
+    await vi.waitFor(() => expect(added).toHaveBeenCalled(), { interval: 1 });
+    const before = added.mock.calls.length;
+    expect(before).toBeLessThan(1500);
+    expect(await countTurns(() => own.find({ q: "op1499" }))).toBeGreaterThan(2);
+    expect(added).toHaveBeenCalledTimes(1500);
+  });
+
+  it("keeps the process alive only while a request waits for it", async () => {
+    const { own, catalog } = openMany();
+    const pauses = vi.spyOn(globalThis, "setTimeout");
+    own.index.prepare(catalog);
+    await vi.waitFor(() => expect(pauses).toHaveBeenCalled());
+    const last = (): NodeJS.Timeout | undefined => pauses.mock.results.at(-1)?.value;
+    expect(last()?.hasRef()).toBe(false);
+    const found = own.find({ q: "op7" });
+    expect(last()?.hasRef()).toBe(true);
+    const count = pauses.mock.calls.length;
+    await found;
+    expect(pauses).toHaveBeenCalledTimes(count);
+  });
 });
 
 describe("the work of a search", () => {

@@ -7,6 +7,7 @@ import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { undeclaredOutput } from "../../src/catalog/tool-schemas.ts";
 import { createGatewayTools } from "../../src/gateway/create-gateway-tools.ts";
 import type { GatewayDeps } from "../../src/gateway/gateway-deps.ts";
+import { OperationIndex } from "../../src/gateway/operation-index.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 
 /** An operation that nobody runs. */
@@ -73,9 +74,10 @@ export function callOf({ caller = anonymous, nest = cannotNest, signal }: CallGi
 /** A gateway whose tools are run by their names, with what they answer read back. */
 export class GatewayBench {
   readonly tools: readonly ToolEntry[];
+  readonly index = new OperationIndex();
 
-  constructor(parts: Omit<GatewayDeps, "readScope">) {
-    this.tools = createGatewayTools({ ...parts, readScope: "hub:read" });
+  constructor(deps: Omit<GatewayDeps, "index" | "readScope">) {
+    this.tools = createGatewayTools({ ...deps, index: this.index, readScope: "hub:read" });
   }
 
   /** Over a catalog that stays as it is, all of it granted. */

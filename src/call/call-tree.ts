@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { Places, type Place } from "../spine/in-flight.ts";
+import { Places, type Place } from "../spine/collections.ts";
 import { callerKey } from "../surface/caller-key.ts";
 import { defaultView, type Caller } from "../surface/caller.ts";
 import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";

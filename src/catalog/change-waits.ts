@@ -1,6 +1,5 @@
 import { Refusal, SurfaceError } from "../errors.ts";
-import { followSignal } from "../spine/follow-signal.ts";
-import { toAborted } from "../spine/until-aborted.ts";
+import { followSignal, toAborted } from "../spine/signals.ts";
 import type { Caller } from "../surface/caller.ts";
 import { readCursor, writeCursor, type Mark, type ReadMarks } from "./change-cursor.ts";
 import type { EntryCall } from "./entry.ts";

@@ -1,7 +1,7 @@
 import { cannotAsk } from "./cannot-ask.ts";
 import { cannotNest } from "./outcome.ts";
 import { SurfaceError } from "../errors.ts";
-import { untilAborted } from "../spine/until-aborted.ts";
+import { untilAborted } from "../spine/signals.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { EntryCall, ReadResult, ResourceContent } from "./entry.ts";

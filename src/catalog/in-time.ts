@@ -1,8 +1,7 @@
 import { cannotAsk } from "./cannot-ask.ts";
 import { cannotNest } from "./outcome.ts";
 import { SurfaceError } from "../errors.ts";
-import { LinkedAbort } from "../spine/linked-abort.ts";
-import { untilAborted } from "../spine/until-aborted.ts";
+import { LinkedAbort, untilAborted } from "../spine/signals.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { EntryCall } from "./entry.ts";

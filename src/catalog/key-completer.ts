@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonValue } from "../schema/json.ts";
-import { untilAborted } from "../spine/until-aborted.ts";
+import { untilAborted } from "../spine/signals.ts";
 import { anonymous } from "../surface/caller.ts";
 import { nextTurn } from "../surface/owner/next-turn.ts";
 import type { Completer, ResourceContent, ResourceEntry, TemplateEntry, TemplateVariable } from "./entry.ts";

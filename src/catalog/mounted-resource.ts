@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { Newest } from "../spine/newest.ts";
+import { Newest } from "../spine/pushing.ts";
 import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { EntryCall, EntryGuard, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "./entry.ts";

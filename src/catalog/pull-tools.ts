@@ -1,8 +1,7 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import { clipText } from "../schema/visible-text.ts";
-import { deepFreeze } from "../schema/json.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
-import { setNewest } from "../spine/set-newest.ts";
+import { deepFreeze, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import { setNewest } from "../spine/collections.ts";
 import type { Caller } from "../surface/caller.ts";
 import { defaultWaitMs, maxWaitMs } from "../surface/owner/event-owner.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";

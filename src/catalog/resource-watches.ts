@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { Clock, Random } from "../spine/clock.ts";
-import { ConnectionHolder } from "../spine/connection-holder.ts";
-import type { HeldLink } from "../spine/dial.ts";
-import type { Subscription, WatchEvents, Watcher } from "../spine/shared-watch.ts";
-import { Subscriptions } from "../spine/subscriptions.ts";
+import { ConnectionHolder, type HeldLink } from "../spine/connection-holder.ts";
+import { type Subscription, Subscriptions, type Watcher, type WatchEvents } from "../spine/subscriptions.ts";
 import { callerKey, visibleKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";

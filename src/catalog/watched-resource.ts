@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
 import { pump } from "../links/pump.ts";
 import type { Clock } from "../spine/clock.ts";
-import type { WatchEvents } from "../spine/shared-watch.ts";
+import type { WatchEvents } from "../spine/subscriptions.ts";
 import type { Caller } from "../surface/caller.ts";
 import { digestOf } from "./change-cursor.ts";
 import type { ResourceContent, ResourceWatch } from "./entry.ts";

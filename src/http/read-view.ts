@@ -1,5 +1,5 @@
 import { isNear } from "../options/known-names.ts";
-import { setNewest } from "../spine/set-newest.ts";
+import { setNewest } from "../spine/collections.ts";
 import { withCallerView } from "../surface/caller-key.ts";
 import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";

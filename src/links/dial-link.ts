@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import type { Dial, DialEvents, HeldLink } from "../spine/dial.ts";
+import type { Dial, DialEvents, HeldLink } from "../spine/connection-holder.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";

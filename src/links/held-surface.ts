@@ -1,13 +1,11 @@
 import { SurfaceError } from "../errors.ts";
 import type { Clock, Random } from "../spine/clock.ts";
-import { ConnectionHolder } from "../spine/connection-holder.ts";
-import { followSignal } from "../spine/follow-signal.ts";
-import type { HolderUser } from "../spine/holder-user.ts";
+import { ConnectionHolder, type HolderUser } from "../spine/connection-holder.ts";
+import { followSignal, toAborted } from "../spine/signals.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
 import { Subscriptions } from "../spine/subscriptions.ts";
-import { toAborted } from "../spine/until-aborted.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";

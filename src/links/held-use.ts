@@ -1,8 +1,7 @@
 import type { Clock } from "../spine/clock.ts";
 import type { ConnectionHolder } from "../spine/connection-holder.ts";
-import { followSignal } from "../spine/follow-signal.ts";
+import { followSignal, toAborted } from "../spine/signals.ts";
 import { type Reply, type RequestSetting, isFinal, startRequest } from "../spine/request.ts";
-import { toAborted } from "../spine/until-aborted.ts";
 import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { OpenedLink } from "./dial-link.ts";
 import { isCutByClose } from "./droppable.ts";

@@ -1,6 +1,6 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import { type Pushing, type Sink, toPushing } from "../spine/pushing.ts";
-import type { WatchEvents } from "../spine/shared-watch.ts";
+import type { WatchEvents } from "../spine/subscriptions.ts";
 import { isRelayed } from "../surface/relayed.ts";
 
 /**

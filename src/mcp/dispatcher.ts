@@ -1,14 +1,24 @@
 import type { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
-import { SlotMap } from "../spine/in-flight.ts";
+import { SlotMap } from "../spine/collections.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
 import type { CallQueue, QueuedCall } from "./call-queue.ts";
 import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import { downgrade } from "./protocol-features.ts";
-import { busy, closing, duplicateId, newestLegacyVersion, unknownMethod, type RpcError } from "./protocol.ts";
-import type { Era, LogLevels, RequestId, RpcAnswer } from "./protocol.ts";
+import {
+  busy,
+  closing,
+  duplicateId,
+  type Era,
+  type LogLevels,
+  newestLegacyVersion,
+  type RequestId,
+  type RpcAnswer,
+  type RpcError,
+  unknownMethod,
+} from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 

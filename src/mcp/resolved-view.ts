@@ -12,7 +12,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { Decision } from "../views/compile-rules.ts";
 import { show, showTo } from "../views/show.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
-import { setNewest } from "../spine/set-newest.ts";
+import { setNewest } from "../spine/collections.ts";
 
 /** The maximum number of lists kept for callers with different grants, in one version of a view. */
 const maxListed = 64;

@@ -9,7 +9,7 @@ import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { createPagedList, describeItem, describeResource, unknownCursor, type PagedList } from "./lists.ts";
 import type { RpcAnswer } from "./protocol.ts";
-import { setNewest } from "../spine/set-newest.ts";
+import { setNewest } from "../spine/collections.ts";
 
 /** What {@link ResourceList} is made of. */
 export interface ResourceListSetting {

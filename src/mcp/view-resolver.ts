@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import { setNewest } from "../spine/set-newest.ts";
+import { setNewest } from "../spine/collections.ts";
 import { Throttle } from "../spine/throttle.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Caller } from "../surface/caller.ts";

@@ -1,38 +1,35 @@
 import type { Clock, Random } from "./clock.ts";
 
-/** How delays between attempts grow. All in milliseconds. */
-export interface BackoffSetting {
+/** Options of a {@link Backoff}. Times are in milliseconds. */
+export interface BackoffOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** The longest first delay. */
+  /** Upper bound of the first delay. */
   readonly baseMs: number;
-  /** No delay is longer. */
+  /** Upper bound of every delay. */
   readonly capMs: number;
-  /** What has worked for this long has worked: the delays start again from the first. */
+  /** After a success that lasted so long, the delays start again from the first. */
   readonly stableMs: number;
 }
 
-/**
- * Delays between attempts: doubling from the base to the cap, each shortened by up to a half at random, so that many who
- * lost the same thing at once do not come back at once.
- */
+/** Delays between attempts: they double up to a cap, each shortened by up to a half at random, so that many clients do not return at once. */
 export class Backoff {
-  readonly #setting: BackoffSetting;
+  readonly #options: BackoffOptions;
   #failures = 0;
   #upSince: number | undefined;
 
-  constructor(setting: BackoffSetting) {
-    this.#setting = setting;
+  constructor(options: BackoffOptions) {
+    this.#options = options;
   }
 
-  /** An attempt has worked. */
+  /** Notes that an attempt has worked. */
   up(): void {
-    this.#upSince = this.#setting.clock.now();
+    this.#upSince = this.#options.clock.now();
   }
 
-  /** How long to wait before the next attempt, now that the last one has failed or what it reached has ended. */
+  /** Returns the delay before the next attempt. */
   next(): number {
-    const { clock, random, baseMs, capMs, stableMs } = this.#setting;
+    const { clock, random, baseMs, capMs, stableMs } = this.#options;
     if (this.#upSince !== undefined && clock.now() - this.#upSince >= stableMs) this.#failures = 0;
     this.#upSince = undefined;
     const longest = Math.min(capMs, baseMs * 2 ** this.#failures);

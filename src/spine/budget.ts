@@ -1,4 +1,4 @@
-import { type Place, Places } from "./in-flight.ts";
+import { type Place, Places } from "./collections.ts";
 
 /** Upper bounds of a {@link Budget}, in the unit that it counts: bytes or places. */
 export interface BudgetLimits {
@@ -26,11 +26,10 @@ export interface BudgetUse {
 }
 
 /**
- * Releases something of a share, within the call, to make room for others. It may decline by releasing nothing.
+ * Releases a part of a share, synchronously, or nothing.
  *
- * @param excess - the amount that has to go.
- * @param what - `spare`: only what nobody would miss; `all`: anything. The budget asks every share for the first before it
- * asks any for the second.
+ * @param excess - the amount that is needed.
+ * @param what - `spare`: only what is not in use; `all`: anything. The budget asks every share for the first before the second.
  */
 export type Evict = (excess: number, what: "spare" | "all") => void;
 
@@ -64,7 +63,7 @@ export class Share {
     this.#budget.add(this, amount);
   }
 
-  /** Adds or releases the difference to an amount. Less than before counts as progress, as {@link touch} does. */
+  /** Sets the amount. Less than before counts as a {@link touch}. */
   resize(amount: number): void {
     if (amount > this.amount) return this.add(amount - this.amount);
     if (amount === this.amount) return;
@@ -84,9 +83,8 @@ export class Share {
 }
 
 /**
- * Counts one thing that others can make this process hold: in total, and for each key, such as a caller or an address. When
- * there is too much it evicts the shares that were opened or touched the longest ago, and refuses where none can go. Keeps
- * nothing for keys that hold nothing, and needs no disposing.
+ * Bounds what others can make this process hold: in total, and for each key, such as a caller or an address. Beyond a bound it evicts the
+ * shares that were touched the longest ago, and refuses if that does not help. Needs no disposing.
  */
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -160,7 +158,7 @@ export class Budget {
     share.place = this.#evictable.add(share);
   }
 
-  /** The bound that so much more would break; the key's own first, since it tells nothing about others. */
+  /** Returns the bound that would break: first the one of the key, which tells nothing about others. */
   #overBy(key: string | undefined, amount: number): OverBudget | undefined {
     const { total, perKey } = this.#limits;
     if (this.#excessOf(key, amount) > 0) return { scope: "principal", limit: perKey };
@@ -171,7 +169,7 @@ export class Budget {
     return key === undefined ? 0 : (this.#ofKeys.get(key) ?? 0) + amount - this.#limits.perKey;
   }
 
-  /** Whether evictions can make enough room: nothing is evicted for a share that is refused all the same. */
+  /** Whether evictions can make enough room. If not, nothing is evicted. */
   #canMakeRoom(asking: Share, amount: number): boolean {
     let ofKey = 0;
     let ofAll = 0;

@@ -1,10 +1,10 @@
-/** Time, as the spine sees it. Whoever makes a spine hands it one: the real one, or a simulator's. */
+/** A source of time: the system's, or a simulator's. */
 export interface Clock {
-  /** Milliseconds since some fixed moment; never goes back on a real machine. */
+  /** Milliseconds since a fixed moment. */
   now(): number;
-  /** Runs `run` once, when at least `delayMs` have passed; returns what takes it back. Must not run it at once. */
+  /** Runs `run` once after at least `delayMs`, never synchronously. Returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** Chance, as the spine sees it: at least 0, less than 1. */
+/** Returns a random number: at least 0, less than 1. */
 export type Random = () => number;

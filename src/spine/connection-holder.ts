@@ -1,28 +1,64 @@
 import { SurfaceError } from "../errors.ts";
 import { Backoff } from "./backoff.ts";
 import type { Clock, Random } from "./clock.ts";
-import type { Dial, HeldLink } from "./dial.ts";
-import type { HolderUser } from "./holder-user.ts";
-import { Places } from "./in-flight.ts";
+import { Places, type Place } from "./collections.ts";
 
-/** What a holder is made of. Times are in milliseconds. */
+/** A connection that was dialled. Its holder closes it. */
+export interface HeldLink {
+  /** Starts to close it. Callable twice; must not throw. */
+  close(): void;
+}
+
+/** Callbacks of one attempt. May be called synchronously, late, or after the attempt was abandoned. */
+export interface DialEvents<TLink> {
+  /** Hands over the link. The receiver closes it, even if it comes too late. */
+  opened(link: TLink): void;
+  failed(cause: unknown): void;
+  /** The link takes no new request; those under way may still be answered. */
+  leaving(): void;
+  /** The link has ended. Called at most once, also without `leaving()`; before `opened()` it means a link that was born dead. */
+  ended(cause?: unknown): void;
+}
+
+/** Starts one attempt, and returns a function that abandons it. Must not throw. */
+export type Dial<TLink extends HeldLink> = (events: DialEvents<TLink>) => () => void;
+
+/** A user of the link: a watch while it is watched, a request until it is answered. */
+export interface HolderUser<TLink> {
+  /** Its place with the holder, which alone changes it. A user that joins again before it has left keeps its place. */
+  place?: Place<HolderUser<TLink>> | undefined;
+  /** Whether it lacks a link. The holder redials while a user does. */
+  readonly wants: boolean;
+  /** Whether it waits for the next attempt after this failure. Otherwise the holder calls {@link unreachable}. */
+  isPatient(failure: unknown): boolean;
+  /** Gives it a link, once a generation. */
+  live(link: TLink, generation: number): void;
+  /** Its link takes no new request. */
+  down(generation: number): void;
+  /** Its link has ended, and answers nothing any more. */
+  ended(generation: number): void;
+  /** There is no link, and the holder has removed this user. */
+  unreachable(cause: unknown): void;
+}
+
+/** Dependencies of a {@link ConnectionHolder}. */
 export interface HolderSetting<TLink extends HeldLink> {
   /** Names the far side in errors, for example `surface "ci"`. */
   readonly what: string;
   readonly dial: Dial<TLink>;
   readonly clock: Clock;
   readonly random: Random;
-  /** How long a link that nobody uses is kept. 0: not at all. */
+  /** Milliseconds for which an unused link is kept. */
   readonly idleMs: number;
 }
 
-/** How long one attempt may take. */
+/** Milliseconds that one attempt may take. */
 export const dialTimeoutMs = 10_000;
 
-/** Delays between attempts: an application that restarts is back within a tenth of a second, or takes its time. */
+/** Delays between attempts, in milliseconds. An application that restarts is often back within a tenth of a second. */
 export const redial = { baseMs: 25, capMs: 1000, stableMs: 5000 } as const;
 
-/** How often, and how long, links that were born dead are dialled again before anybody is told. */
+/** Attempts after a link that was born dead before users are told. */
 const bornDead = { times: 3, withinMs: 10_000 } as const;
 
 type State<TLink> =
@@ -32,11 +68,11 @@ type State<TLink> =
   | { readonly kind: "closed" };
 
 /**
- * Owns the one link to a far side: dials when somebody needs it, shares it, drops it at once when it says that it is
- * going, redials while somebody waits, and closes it when nobody has used it for a while.
+ * Owns the one link to a far side: dials when a user needs it, shares it, drops it as soon as it announces its end, redials while a user
+ * waits, and closes it when it has been unused for a while.
  *
- * Everything here is synchronous, so that every step can be checked. Each attempt has a generation; what is told of any
- * but the present one changes nothing, except that a link which opens too late is closed.
+ * Everything is synchronous, so that the simulator can check every step. Each attempt has a generation; callbacks of an earlier one change
+ * nothing, except that a link which opens too late is closed.
  */
 export class ConnectionHolder<TLink extends HeldLink> {
   readonly #setting: HolderSetting<TLink>;
@@ -58,7 +94,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#backoff = new Backoff({ ...redial, clock: setting.clock, random: setting.random });
   }
 
-  /** The link there is now. */
+  /** The link at present. */
   get current(): { readonly link: TLink; readonly generation: number } | undefined {
     return this.#state.kind === "live" ? this.#state : undefined;
   }
@@ -68,12 +104,12 @@ export class ConnectionHolder<TLink extends HeldLink> {
     return this.#generation;
   }
 
-  /** Why the last attempt failed; `undefined` while there is a link. */
+  /** The cause of the last failed attempt; `undefined` while there is a link. */
   get lastFailure(): unknown {
     return this.#lastFailure?.cause;
   }
 
-  /** Adds a user, who is told {@link HolderUser.live} at once where there is a link. Returns what lets it go. */
+  /** Adds a user, and calls its `live()` at once if there is a link. Returns a function that removes it. */
   join(user: HolderUser<TLink>): () => void {
     if (this.#state.kind === "closed") {
       user.unreachable(this.#createClosed());
@@ -87,7 +123,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     };
   }
 
-  /** Lets go of the link and of every user, who are told. No link is dialled after it. Callable twice. */
+  /** Closes the link, and tells every user. No link is dialled after it. Callable twice. */
   close(): void {
     if (this.#state.kind === "closed") return;
     const former = this.#state;
@@ -121,12 +157,11 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#stopIdle = undefined;
   }
 
-  /** Somebody new needs a link, and there is none under way. */
   #want(user: HolderUser<TLink>): void {
     if (this.#stopRetry === undefined) return this.#dial();
     const failure = this.#lastFailure;
     if (user.isPatient(failure?.cause)) return;
-    // Somebody waits for the next attempt already. One who does not wait is worth an attempt of its own, but not many.
+    // A retry is scheduled. A user that does not wait for it gets an attempt of its own, but not too often.
     if (failure === undefined || this.#setting.clock.now() - failure.at >= redial.baseMs) return this.#dial();
     this.#letGo(user, failure.cause);
   }
@@ -146,10 +181,10 @@ export class ConnectionHolder<TLink extends HeldLink> {
       leaving: () => this.#onLeaving(generation),
       ended: (cause) => this.#onEnded(generation, cause),
     });
-    // Told within dial() itself: a link that is there is ours to close, anything else is given up here.
+    // A callback was called within dial(): the holder closes its own link, and abandons any other attempt.
     if (this.#state !== state) return this.#isForeign(generation) ? abandon() : undefined;
     state.abandon = abandon;
-    // Whoever wanted it may have left within dial(), when there was nothing yet to abandon it by.
+    // The users may have left within dial(), before `abandon` was known.
     this.#letGoOfUnused();
   }
 
@@ -187,7 +222,6 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#fail(cause);
   }
 
-  /** The present attempt has come to nothing: the next one has another generation, and begins when this one is over. */
   #fail(cause: unknown, abandon?: () => void): void {
     this.#generation += 1;
     this.#state = { kind: "idle" };
@@ -195,7 +229,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     const places = this.#users.list();
     abandon?.();
     for (const { value: user } of places) if (user.wants && !user.isPatient(cause)) this.#letGo(user, cause);
-    // One who was told may have begun another attempt, for somebody who was let go of after that.
+    // A user that was told may have started another attempt for one that was removed after that.
     this.#letGoOfUnused();
     this.#retry();
   }
@@ -236,15 +270,14 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#retry();
   }
 
-  /** The link takes no new use: whoever needs one gets the next. */
   #drop(generation: number): void {
-    // The generation first, so that whatever the teardown below sets off is known to be late.
+    // First, so that callbacks of the teardown below are known to be late.
     this.#generation += 1;
     this.#state = { kind: "idle" };
     this.#bornDead = undefined;
     this.#stopIdle?.();
     this.#stopIdle = undefined;
-    // Nothing is dialled before all of them know, or else one would hear of the next link first.
+    // Nothing is dialled before all users know, or one would get the next link first.
     this.#isDropping = true;
     for (const place of this.#users.list()) if (place.isTaken) place.value.down(generation);
     this.#isDropping = false;
@@ -269,7 +302,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     return place !== undefined && this.#users.remove(place);
   }
 
-  /** Keeps nothing for nobody: neither a link, nor an attempt, nor a timer for one. */
+  /** Without users, ends the attempt and its timer, and lets the link become idle. */
   #letGoOfUnused(): void {
     if (this.#users.size === 0) this.#closeLeaving();
     if (this.#state.kind === "live") return this.#users.size === 0 ? this.#expectIdle() : undefined;
@@ -283,7 +316,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#release(former);
   }
 
-  /** Nobody uses the link. One timer looks after many short uses: it is not set anew for each. */
+  /** Starts the idle time. One timer serves many short uses. */
   #expectIdle(): void {
     const { clock, idleMs } = this.#setting;
     if (idleMs === 0) return this.#closeIdle();
@@ -295,7 +328,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#stopIdle = undefined;
     if (this.#state.kind !== "live" || this.#users.size > 0) return;
     const { clock, idleMs } = this.#setting;
-    // A clock that was set back does not keep it longer.
+    // A clock that was set back must not keep the link longer.
     this.#idleSince = Math.min(this.#idleSince, clock.now());
     const left = idleMs - (clock.now() - this.#idleSince);
     if (left <= 0) this.#closeIdle();

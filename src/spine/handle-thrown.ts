@@ -1,4 +1,4 @@
-/** Most values that are followed from one that was thrown. */
+/** Causes that are followed from one value. */
 const maxFollowed = 8;
 
 function follow(cause: unknown, left: number): void {
@@ -12,10 +12,7 @@ function follow(cause: unknown, left: number): void {
   }
 }
 
-/**
- * Handles the rejection of a value that an author's code threw, if the value is a promise, and of its `cause`: an unhandled
- * rejection would end the process. Never throws.
- */
+/** Handles the rejection of a thrown value that is a promise, and of its `cause`: unhandled, it would end the process. Never throws. */
 export function handleThrown(cause: unknown): void {
   follow(cause, maxFollowed);
 }

@@ -1,39 +1,30 @@
-import { LinkedAbort } from "./linked-abort.ts";
-import { NextQueue, toPushing, type Pushing, type Sink } from "./pushing.ts";
+import { ended, NextQueue, toPushing, type Pushing, type Sink } from "./pushing.ts";
 import type { Scope } from "./scope.ts";
+import { LinkedAbort } from "./signals.ts";
 
-const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
-
-/** What an {@link OwnedIterator} runs, and until when. */
-export interface IteratorSetting<TValue> {
-  /**
-   * Opens what is iterated over, on the first `next()`. The signal fires when the consumer has gone; a promise that
-   * settles after that is dropped, so it must look at the signal before it acquires anything.
-   */
+/** Dependencies of an {@link OwnedIterator}. */
+export interface OwnedIteratorDeps<TValue> {
+  /** Opens the values, on the first `next()`. The signal fires when the consumer leaves; values that come after that are ended. */
   open(signal: AbortSignal): AsyncIterable<TValue> | Promise<AsyncIterable<TValue>>;
-  /** Turns a value into what the consumer gets; what it throws ends the iteration. Default: the value as it is. */
+  /** Converts a value for the consumer; an error ends the iteration. @default the value as it is */
   readonly check?: (value: TValue) => TValue | Promise<TValue>;
-  /**
-   * Turns what the iteration itself threw into what the consumer gets; also told of what its `return()` threw, which
-   * nobody gets. Default: as it is.
-   */
+  /** Converts an error of the iteration for the consumer. Receives the errors of its `return()` too. @default the error as it is */
   readonly mask?: (cause: unknown) => unknown;
-  /** Ends the iteration when it closes, and waits for its end. */
+  /** Ends the iteration when it closes, and waits for that. */
   readonly scope: Scope;
   /** Ends the iteration when it fires. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * One consumer's iteration over values that somebody else makes. It ends by `return()`, when a signal fires or when its
- * scope closes, whichever comes first; a `next()` that is waiting is then done at once, even while the maker is busy
- * with something else. The maker is told both ways (its signal, then `return()`).
+ * The iteration of one consumer over the values of a maker. It ends by `return()`, when a signal fires or when its scope closes. A `next()`
+ * that waits is done then at once, even if the maker is busy; the maker gets its signal, then `return()`.
  *
- * `return()` and the scope's `close()` wait for the maker's `finally`; a maker that ignores both keeps them waiting. Not
- * a generator: one of those would let `return()` wait for the `next()` before it.
+ * `return()` and the scope's `close()` wait for the maker's `finally`, however long that takes. Not a generator, whose `return()` would
+ * wait for the `next()` before it.
  */
 export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue>, Sink<TValue> {
-  readonly #setting: IteratorSetting<TValue>;
+  readonly #deps: OwnedIteratorDeps<TValue>;
   #nexts: NextQueue<TValue> | undefined;
   #linked: LinkedAbort | undefined;
   #inner: Pushing<TValue> | undefined;
@@ -44,8 +35,8 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
   #over = false;
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(setting: IteratorSetting<TValue>) {
-    this.#setting = setting;
+  constructor(deps: OwnedIteratorDeps<TValue>) {
+    this.#deps = deps;
   }
 
   [Symbol.asyncIterator](): this {
@@ -71,7 +62,7 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     if (this.#over) return sink.ended();
     this.#sink = sink;
     try {
-      const opened = this.#setting.open(signal);
+      const opened = this.#deps.open(signal);
       if (opened instanceof Promise) opened.then(this.#start, this.#fail);
       else this.#start(opened);
     } catch (cause) {
@@ -83,14 +74,13 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     this.#inner?.resume();
   }
 
-  /** Whether the values that this opened have to wait: a value is checked before the next is taken. */
+  /** A value is checked before the next one is taken. */
   get isFull(): boolean {
     return this.#isChecking || this.#sink === undefined || this.#sink.isFull;
   }
 
-  /** Passes on a value of those that this opened. */
   value(value: TValue): void {
-    const { check } = this.#setting;
+    const { check } = this.#deps;
     if (check === undefined) return this.#sink?.value(value);
     try {
       const checked = check(value);
@@ -102,7 +92,6 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     }
   }
 
-  /** Ends this as the values that it opened end. */
   ended(): void {
     if (this.#over) return;
     this.#over = true;
@@ -111,16 +100,15 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     this.#takeSink()?.ended();
   }
 
-  /** Ends this as the values that it opened fail. */
   failed(cause: unknown): void {
     if (this.#over) return;
-    // Values that failed have ended by themselves.
+    // An iteration that failed needs no return().
     this.#inner = undefined;
     this.#fail(this.#mask(cause));
   }
 
   #begin(): AbortSignal {
-    const { signal, scope } = this.#setting;
+    const { signal, scope } = this.#deps;
     const linked = new LinkedAbort(signal, scope.signal);
     this.#linked = linked;
     if (linked.signal.aborted) this.#over = true;
@@ -139,10 +127,10 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     inner.push(this);
   };
 
-  /** Ends values that came after the consumer had left. A scope that closes waits for that too. */
+  /** Ends values that were opened too late. A scope that closes waits for that. */
   async #leaveLate(inner: Pushing<TValue>): Promise<void> {
     const leaving = this.#leave(inner);
-    const forget = this.#setting.scope.add(() => leaving);
+    const forget = this.#deps.scope.add(() => leaving);
     await leaving;
     forget();
   }
@@ -153,7 +141,7 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     this.resume();
   };
 
-  /** Tells the consumer of a failure when the maker has ended. */
+  /** The consumer gets the failure when the maker has ended. */
   readonly #fail = (cause: unknown): void => {
     const sink = this.#takeSink();
     void this.#end().then(() => sink?.failed(cause));
@@ -171,7 +159,7 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
       const sink = this.#takeSink();
       this.#linked?.dispose();
       this.#linked?.abort();
-      // Known before the consumer is told, which may wait for it.
+      // Set before the consumer is told, which may wait for it.
       this.#ending = this.#leaveInner();
       sink?.ended();
     }
@@ -187,15 +175,15 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
     try {
       await inner?.return();
     } catch (cause) {
-      // The log, which mask() writes, is the only place left.
+      // For the log, which mask() writes.
       this.#mask(cause);
     }
   }
 
-  /** Never throws: what an author has thrown may throw when it is read. */
+  /** Never throws: an author's error may throw when it is read. */
   #mask(cause: unknown): unknown {
     try {
-      return this.#setting.mask === undefined ? cause : this.#setting.mask(cause);
+      return this.#deps.mask === undefined ? cause : this.#deps.mask(cause);
     } catch (fault) {
       return fault;
     }

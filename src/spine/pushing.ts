@@ -1,12 +1,13 @@
-const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
+/** The end of an iteration. */
+export const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
 /** Receives the values of an iteration. Its methods must not throw. */
 export interface Sink<TValue> {
-  /** Whether the sink takes no value at present. It calls {@link Pushing.resume} when it takes one again. */
+  /** Whether it takes no value at present. It calls {@link Pushing.resume} when it does again. */
   readonly isFull: boolean;
   /** Called while the sink is not full. */
   value(value: TValue): void;
-  /** Called after the last value, and as soon as somebody ends the iteration. */
+  /** Called after the last value, and as soon as the iteration is ended from outside. */
   ended(): void;
   /** Called in place of {@link ended}. */
   failed(cause: unknown): void;
@@ -14,20 +15,17 @@ export interface Sink<TValue> {
 
 /** Values that are pushed, which takes no promise a value. */
 export interface Pushing<TValue> {
-  /**
-   * Whether it has not begun, and so can push. Tells it from iterations of authors. Not a base class: bundlers keep every class that
-   * extends another.
-   */
+  /** Whether it has not started. Iterations of authors lack it. Not a base class: bundlers keep every class that extends another. */
   readonly canPush: boolean;
   /** Starts to push, once. May call the sink before it returns. */
   push(sink: Sink<TValue>): void;
-  /** Goes on after the sink was full. */
+  /** Continues after the sink was full. */
   resume(): void;
-  /** Ends it, and waits until its maker has ended. */
+  /** Ends it, and waits for the end of its maker. */
   return(): Promise<unknown>;
 }
 
-/** Pushes the values of an iteration, and asks for none while the sink is full. */
+/** Pushes the values of an iteration, and takes none while the sink is full. */
 class Iteration<TValue> implements Pushing<TValue> {
   readonly canPush = true;
   readonly #values: AsyncIterable<TValue>;
@@ -71,7 +69,7 @@ class Iteration<TValue> implements Pushing<TValue> {
       if (step.done === true) return this.#end();
       ({ value } = step);
     } catch (cause) {
-      // Iterators of authors may answer with anything.
+      // Iterators of authors may return anything.
       return this.#fail(cause);
     }
     this.#sink?.value(value);
@@ -79,7 +77,7 @@ class Iteration<TValue> implements Pushing<TValue> {
   };
 
   readonly #fail = (cause: unknown): void => {
-    // An iteration that was ended may fail because of that.
+    // return() may make the iteration fail.
     if (this.#isOver) return;
     this.#isOver = true;
     this.#sink?.failed(cause);
@@ -91,13 +89,13 @@ class Iteration<TValue> implements Pushing<TValue> {
   }
 }
 
-/** Returns the values as values that are pushed. */
+/** Converts an iteration into values that are pushed. */
 export function toPushing<TValue>(values: AsyncIterable<TValue>): Pushing<TValue> {
   return isPushing(values) ? values : new Iteration(values);
 }
 
 function isPushing<TValue>(values: AsyncIterable<TValue>): values is AsyncIterable<TValue> & Pushing<TValue> {
-  // Authors may hand over what is no object, or an iteration of ours that they have begun.
+  // Authors may pass a primitive, or an iteration of ours that they have started.
   return "canPush" in new Object(values) && Reflect.get(values, "canPush") === true;
 }
 
@@ -106,7 +104,7 @@ interface Waiter<TValue> {
   reject(cause: unknown): void;
 }
 
-/** Calls of `next()` that wait for values that are pushed. Starts with the first, and takes a value for each. */
+/** Calls of `next()` that wait for pushed values. The first call starts the values. */
 export class NextQueue<TValue> implements Sink<TValue> {
   readonly #values: Pushing<TValue>;
   readonly #waiters: Waiter<TValue>[] = [];
@@ -147,12 +145,68 @@ export class NextQueue<TValue> implements Sink<TValue> {
     this.#values.push(this);
   }
 
-  /** Tells a failure once. */
+  /** Only the first call of `next()` gets the failure. */
   #tellEnd({ failure }: { readonly failure?: { readonly cause: unknown } }): void {
     const [first, ...others] = this.#waiters.splice(0);
     this.#end = first === undefined && failure !== undefined ? { failure } : {};
     if (failure === undefined) first?.resolve(ended);
     else first?.reject(failure.cause);
     for (const other of others) other.resolve(ended);
+  }
+}
+
+/** Iterates over the newest values, and skips those between. The last one is delivered before the end. One `next()` at a time. */
+export class Newest<TValue> implements AsyncIterableIterator<TValue> {
+  readonly #leave: () => unknown;
+  #pending: { readonly value: TValue } | undefined;
+  #end: { readonly failure?: { readonly cause: unknown } } | undefined;
+  #isOver = false;
+  #wake: () => void = () => {};
+
+  /** @param leave - called once, if the consumer leaves before the end; `return()` waits for it. */
+  constructor(leave: () => unknown) {
+    this.#leave = leave;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  tell(value: TValue): void {
+    if (this.#isOver || this.#end !== undefined) return;
+    this.#pending = { value };
+    this.#wake();
+  }
+
+  /** Ends it after the last value, with the cause of a failure if there is one. */
+  finish(failure?: { readonly cause: unknown }): void {
+    if (this.#isOver || this.#end !== undefined) return;
+    this.#end = failure === undefined ? {} : { failure };
+    this.#wake();
+  }
+
+  async next(): Promise<IteratorResult<TValue>> {
+    for (;;) {
+      if (this.#isOver) return ended;
+      const pending = this.#pending;
+      this.#pending = undefined;
+      if (pending !== undefined) return { done: false, value: pending.value };
+      if (this.#end !== undefined) {
+        this.#isOver = true;
+        if (this.#end.failure !== undefined) throw this.#end.failure.cause;
+        return ended;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async return(): Promise<IteratorResult<TValue>> {
+    const isFirst = !this.#isOver;
+    this.#isOver = true;
+    this.#wake();
+    if (isFirst && this.#end === undefined) await this.#leave();
+    return ended;
   }
 }

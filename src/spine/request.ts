@@ -1,45 +1,42 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import type { ConnectionHolder } from "./connection-holder.ts";
-import type { HeldLink } from "./dial.ts";
-import type { HolderUser } from "./holder-user.ts";
-import type { Place } from "./in-flight.ts";
+import type { ConnectionHolder, HeldLink, HolderUser } from "./connection-holder.ts";
+import type { Place } from "./collections.ts";
 
-/** How one sending went. Only the first that is told counts. */
+/** The outcome of one attempt. Only the first call counts. */
 export interface Reply<TValue> {
   answered(value: TValue): void;
-  /** The far side said no, or what was asked cannot be sent at all: the link is not to blame. */
+  /** The far side refused, or the request cannot be sent at all. The link still works. */
   refused(cause: unknown): void;
-  /** The link has failed. `sent: false` is said only where nothing was written. */
+  /** The link has failed. `sent` is false only if nothing was written. */
   lost(sent: boolean): void;
 }
 
 /** One request over a held link. */
 export interface RequestSetting<TLink, TValue> {
-  /** Names it in errors, for example `"node.rerun" of surface "ci"`. */
+  /** The name in errors, for example `"node.rerun" of surface "ci"`. */
   readonly what: string;
-  /** A read is sent again when its link is lost, once a generation. A mutation is sent once, and never again. */
+  /** A read is sent again when its link is lost, once a generation. A mutation is sent once. */
   readonly kind: "read" | "mutation";
-  /** How long a read waits for a link, counted from when it first had none, in milliseconds. */
+  /** Milliseconds that a read waits for a link, from when it first had none. */
   readonly patienceMs: number;
-  /** Told each time that it begins to wait for a link. */
+  /** Called each time that it starts to wait for a link. */
   waiting(): void;
-  /** Sends it; returns what cancels it. Must not throw. */
+  /** Sends it, and returns a function that cancels it. Must not throw. */
   send(link: TLink, reply: Reply<TValue>): () => void;
-  /** Receives the one outcome. Not called once the request was cancelled. */
+  /** Receives the answer. Neither this nor {@link failed} is called after a cancel. */
   answered(value: TValue): void;
   /**
-   * Receives the one outcome that is no answer: what the far side refused with, or a SurfaceError: `UNAVAILABLE`, sent
-   * nowhere or a read, safe to try again; `OUTCOME_UNKNOWN`, a mutation that was sent and not answered; `CLOSED`;
-   * `DROPPED`; `CONTRACT_MISMATCH` or `PROTOCOL_MISMATCH` for a far side that is another than was expected.
+   * Receives the refusal of the far side, or a SurfaceError: `UNAVAILABLE`, not sent or a read, safe to retry; `OUTCOME_UNKNOWN`, a
+   * mutation that was sent and not answered; `CLOSED`; `DROPPED`; `CONTRACT_MISMATCH` or `PROTOCOL_MISMATCH`.
    */
   failed(cause: unknown): void;
 }
 
-/** More drops than this under one read are no accident. */
+/** Attempts of one read. */
 const maxSendings = 3;
 
-/** What is there is not what is wanted, or will not come back. */
+/** Failures that another attempt to connect does not mend. */
 const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "CLOSED",
   "DROPPED",
@@ -51,7 +48,7 @@ const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "WRONG_OWNER",
 ]);
 
-/** Failures to connect that say more than that the far side cannot be reached: trying again shortly is no advice. */
+/** Failures to connect that the caller gets as they are, in place of `UNAVAILABLE`, which invites a retry. */
 const tellingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "CLOSED",
   "DROPPED",
@@ -59,14 +56,14 @@ const tellingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "PROTOCOL_MISMATCH",
 ]);
 
-/** Whether a failure to connect is one that waiting does not mend. */
+/** Whether waiting does not mend a failure to connect. */
 export function isFinal(failure: unknown): boolean {
   return failure instanceof SurfaceError && finalCodes.has(failure.code);
 }
 
 const nothing = (): void => {};
 
-/** One sending of a request, and where its reply goes. A class, since every use makes one: functions would be four. */
+/** One attempt. A class, since every request creates one: functions would be four. */
 class Sending<TLink extends HeldLink, TValue> implements Reply<TValue> {
   readonly #request: HeldRequest<TLink, TValue>;
   readonly generation: number;
@@ -90,7 +87,6 @@ class Sending<TLink extends HeldLink, TValue> implements Reply<TValue> {
   }
 }
 
-/** One request: joins the holder, is sent when there is a link, and settles once. */
 class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
   place: Place<HolderUser<TLink>> | undefined;
   readonly #holder: ConnectionHolder<TLink>;
@@ -123,7 +119,6 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     this.#join();
   }
 
-  /** Ends it for its caller: nothing is told after this. Callable twice. */
   cancel(): void {
     this.#isCancelled = true;
     if (this.#over) return;
@@ -140,7 +135,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     this.#sending = sending;
     const cancel = this.#setting.send(link, sending);
     sending.cancel = cancel;
-    // Cancelled while it was being sent: who cancelled had nothing yet to cancel it by.
+    // It was cancelled within send(), before `cancel` was known.
     if (this.#over && this.#sending === sending) cancel();
   }
 
@@ -157,7 +152,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
   }
 
   down(): void {
-    // What is under way may still be answered; what waits hears of the next link.
+    // An attempt under way may still be answered.
   }
 
   ended(generation: number): void {
@@ -168,12 +163,12 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     if (this.#over) return;
     if (!(cause instanceof SurfaceError)) return this.#fail(this.#createUnavailable(cause));
     const { code, message } = cause;
-    // The far side has no such surface: whoever is there, it is not what was built against.
+    // The far side has no such surface.
     if (code === "UNKNOWN_MEMBER") return this.#fail(new SurfaceError("CONTRACT_MISMATCH", message, { cause }));
     this.#fail(tellingCodes.has(code) ? cause : this.#createUnavailable(cause));
   }
 
-  /** The first reply ends the sending: another one, or one that comes after a cancel, changes nothing. */
+  /** Ends an attempt with its first reply. Returns `false` for any other reply, and after a cancel. */
   #take(sending: Sending<TLink, TValue>): boolean {
     if (this.#sending !== sending) return false;
     this.#sending = undefined;
@@ -182,7 +177,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
 
   #join(): void {
     const leave = this.#holder.join(this);
-    // Settled within join(): there is nothing left to leave later.
+    // Settled within join().
     if (this.#over) return leave();
     this.#leave = leave;
     if (!this.wants) return;
@@ -190,7 +185,6 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     this.#setting.waiting();
   }
 
-  /** Waits for a link, within bounds. */
   #expect(): void {
     if (this.#setting.kind !== "read" || this.#stopPatience !== undefined) return;
     this.#stopPatience = this.#clock.after(this.#setting.patienceMs, () => {
@@ -207,7 +201,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
       return this.#fail(sent ? unknown : this.#createUnavailable(undefined));
     }
     if (this.#isLate || this.#sendings >= maxSendings) return this.#fail(this.#createUnavailable(undefined));
-    // Joined anew, so that a link is dialled for it now that it needs one again.
+    // Joins again, so that the holder dials for it.
     this.#leave?.();
     this.#leave = undefined;
     this.#join();
@@ -215,7 +209,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
 
   #answer(value: TValue): void {
     this.#end();
-    // Letting go of the link may have called back its caller, who cancelled.
+    // The caller may have cancelled while #end() left the holder.
     if (!this.#isCancelled) this.#setting.answered(value);
   }
 
@@ -236,10 +230,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
   }
 }
 
-/**
- * Starts a request over the holder's link. Returns what cancels it: after that nothing is told, and what was sent is
- * cancelled where it runs.
- */
+/** Starts a request over the link of a holder. Returns a function that cancels it, also at the far side. No callback is called after that. */
 export function startRequest<TLink extends HeldLink, TValue>(
   holder: ConnectionHolder<TLink>,
   clock: Clock,

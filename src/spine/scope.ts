@@ -1,17 +1,17 @@
 import { setMaxListeners } from "node:events";
 import { SurfaceError } from "../errors.ts";
 
-/** Releases what was acquired. May be asynchronous; called at most once by its scope. */
+/** Releases a resource. May be asynchronous; called at most once by its scope. */
 export type Disposer = () => void | Promise<void>;
 
 /**
- * The only owner of disposers in this package. `close()` runs them in reverse order of registration, every one of them
- * even if others fail, once; what is registered after that is disposed at once.
+ * The only owner of disposers in this package. `close()` runs all of them once, in reverse order of registration, even if some fail. A
+ * disposer that is added after that runs at once.
  */
 export class Scope {
   readonly #what: string;
   readonly #disposers = new Set<Disposer>();
-  /** What was registered while the scope closed and is still being disposed. */
+  /** Disposers that were added during the close, and still run. */
   readonly #late = new Set<Promise<void>>();
   readonly #faults: unknown[] = [];
   /** Whether `close()` has been called. Only the scope changes it; a field, because every request reads it. */
@@ -25,14 +25,11 @@ export class Scope {
     this.#what = what;
   }
 
-  /**
-   * Fires when `close()` is called, before the first disposer runs, with a `CLOSED` error as its reason. Made only when
-   * somebody asks for it.
-   */
+  /** Fires when `close()` is called, before the first disposer runs, with a `CLOSED` error as its reason. Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      // As many listeners as there are uses: a number of them is no sign of a leak.
+      // One listener a use: many are no sign of a leak.
       setMaxListeners(0, this.#controller.signal);
       if (this.closed) this.#controller.abort(this.createClosed());
     }
@@ -40,16 +37,15 @@ export class Scope {
   }
 
   /**
-   * Registers a disposer; the scope owns it from now on. Returns what takes it back unrun, for things that end earlier
-   * by themselves. On a closed scope the disposer runs at once: what it throws is thrown to the caller, and a promise is
-   * waited for by a `close()` that is still under way, which reports its failure; after that nobody is left to be told.
+   * Adds a disposer. Returns a function that removes it without running it. On a closed scope the disposer runs at once: an error is thrown
+   * to the caller; a promise is awaited by a `close()` that still runs, which reports its failure.
    */
   add(disposer: Disposer): () => void {
     if (this.closed) {
       this.#disposeLate(disposer);
       return () => {};
     }
-    // A wrapper of its own, so that one function registered twice runs twice.
+    // A wrapper, so that one function added twice runs twice.
     const owned: Disposer = () => disposer();
     this.#disposers.add(owned);
     return () => {
@@ -63,16 +59,15 @@ export class Scope {
   }
 
   /**
-   * Aborts {@link signal}, then disposes everything in reverse order and waits for it. Callable twice: every call gets the
-   * same promise. Rejects with an `AggregateError` of all faults, after everything was disposed.
+   * Aborts {@link signal}, then runs all disposers in reverse order and waits for them, without a bound. Every call returns the same
+   * promise. Rejects with an `AggregateError` of all faults at the end.
    *
-   * A disposer that never ends keeps `close()` waiting; whoever must not wait bounds it. A disposer that closes its own
-   * scope as its first act is answered at once; one that does so later, after an `await`, must not wait for it.
+   * A disposer that closes its own scope synchronously gets a resolved promise; one that does so after an `await` must not wait for it.
    */
   close(): Promise<void> {
     this.closed = true;
     this.#closing ??= this.#run();
-    // Otherwise the disposer would wait for the close that waits for the disposer.
+    // The close waits for the disposer, which must not wait for the close.
     return this.#disposing ? Promise.resolve() : this.#closing;
   }
 
@@ -81,7 +76,7 @@ export class Scope {
     await Promise.resolve();
     this.#controller?.abort(this.createClosed());
     for (const disposer of [...this.#disposers].toReversed()) {
-      // Taken back by an earlier disposer: no longer ours.
+      // An earlier disposer may have removed it.
       if (!this.#disposers.delete(disposer)) continue;
       try {
         await this.#dispose(disposer);
@@ -117,7 +112,7 @@ export class Scope {
     this.#late.add(settled);
   }
 
-  /** The `CLOSED` error of this scope, for those who answer with it instead of throwing it. */
+  /** Creates the `CLOSED` error of this scope. */
   createClosed(): SurfaceError {
     return new SurfaceError("CLOSED", `Using ${this.#what}: it is closed`);
   }

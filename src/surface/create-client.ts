@@ -1,4 +1,4 @@
-import { untilAborted } from "../spine/until-aborted.ts";
+import { untilAborted } from "../spine/signals.ts";
 import { carryAs } from "./carry-as.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "./channel.ts";
 import type { ListOptions, SurfaceClient, UseOptions } from "./client.ts";

@@ -52,7 +52,7 @@ const cases: readonly Case[] = [
   ],
   [
     "the face takes what a new backend begins with for old",
-    { patches: [patch("spine/shared-watch.ts", `generation > this.#firstGeneration || !this.#isPrompt()`, `false`)] },
+    { patches: [patch("spine/subscriptions.ts", `generation > this.#firstGeneration || !this.#isPrompt()`, `false`)] },
     "no lost change",
   ],
   [

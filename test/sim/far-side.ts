@@ -1,5 +1,5 @@
-import type { Dial } from "../../src/spine/dial.ts";
-import type { WatchEvents } from "../../src/spine/shared-watch.ts";
+import type { Dial } from "../../src/spine/connection-holder.ts";
+import type { WatchEvents } from "../../src/spine/subscriptions.ts";
 import type { Context } from "./context.ts";
 import { toExpectation } from "./notice-model.ts";
 import type { SimKey, SimValue } from "./sim-key.ts";

@@ -11,7 +11,7 @@ function holder(name: string, find: string, replacement: string): Mutant {
 }
 
 function watch(name: string, find: string, replacement: string): Mutant {
-  return { name, patches: [{ file: "spine/shared-watch.ts", find, replacement }] };
+  return { name, patches: [{ file: "spine/subscriptions.ts", find, replacement }] };
 }
 
 function request(name: string, find: string, replacement: string): Mutant {

@@ -1,5 +1,5 @@
 import { type ConnectionHolder, dialTimeoutMs, redial } from "../../src/spine/connection-holder.ts";
-import { reopen } from "../../src/spine/shared-watch.ts";
+import { reopen } from "../../src/spine/subscriptions.ts";
 import type { Context } from "./context.ts";
 import type { Lane } from "./sim-clock.ts";
 import type { SimLink } from "./sim-link.ts";

@@ -1,4 +1,4 @@
-import type { Subscription } from "../../src/spine/shared-watch.ts";
+import type { Subscription } from "../../src/spine/subscriptions.ts";
 import { SimBucket } from "./sim-bucket.ts";
 import type { SimKey } from "./sim-key.ts";
 import type { SimRequest } from "./sim-request.ts";

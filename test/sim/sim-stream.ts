@@ -1,4 +1,4 @@
-import type { WatchEvents } from "../../src/spine/shared-watch.ts";
+import type { WatchEvents } from "../../src/spine/subscriptions.ts";
 import type { SimKey, SimValue } from "./sim-key.ts";
 import type { SimLink } from "./sim-link.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Places, SlotMap, type Place } from "../../src/spine/in-flight.ts";
+import { Places, SlotMap, type Place } from "../../src/spine/collections.ts";
 
 interface Value {
   readonly value: string;

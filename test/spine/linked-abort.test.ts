@@ -1,7 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { followSignal } from "../../src/spine/follow-signal.ts";
-import { LinkedAbort } from "../../src/spine/linked-abort.ts";
+import { followSignal, LinkedAbort } from "../../src/spine/signals.ts";
 
 function listeners(signal: AbortSignal): number {
   return getEventListeners(signal, "abort").length;

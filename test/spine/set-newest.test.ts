@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { setNewest } from "../../src/spine/set-newest.ts";
+import { setNewest } from "../../src/spine/collections.ts";
 
 describe("setNewest()", () => {
   it("keeps the newest entries of a map, and returns the key that it deleted", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Watched, WatchEvents, Watcher } from "../../src/spine/shared-watch.ts";
-import { Subscriptions } from "../../src/spine/subscriptions.ts";
+import { Subscriptions, type Watched, type Watcher, type WatchEvents } from "../../src/spine/subscriptions.ts";
 import { type FakeLink, FarEnd } from "./parts/far-end.ts";
 
 interface FakeStream extends WatchEvents<string> {

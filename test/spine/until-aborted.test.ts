@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
-import { untilAborted } from "../../src/spine/until-aborted.ts";
+import { untilAborted } from "../../src/spine/signals.ts";
 
 const doing = "Calling it";
 

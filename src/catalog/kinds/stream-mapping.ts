@@ -1,4 +1,4 @@
-import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { LinkedAbort } from "../../spine/signals.ts";
 import { SurfaceError } from "../../errors.ts";
 import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { assertMilliseconds, assertText, type DeadJob, type Job, type Jobs } from "./memory-context.ts";
-import { setNewest } from "../../spine/set-newest.ts";
+import { setNewest } from "../../spine/collections.ts";
 
 /** How many wait or are taken on at most. */
 const maxJobs = 10_000;

@@ -1,4 +1,4 @@
-import { followSignal } from "../../spine/follow-signal.ts";
+import { followSignal } from "../../spine/signals.ts";
 import { burst, nextTurn } from "../../surface/owner/next-turn.ts";
 import { isFunction } from "../../options/is-object.ts";
 

@@ -1,6 +1,5 @@
 import { type Socket, connect } from "node:net";
-import { followSignal } from "../../spine/follow-signal.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
+import { followSignal, toAborted } from "../../spine/signals.ts";
 import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { codeOf } from "../system-error.ts";

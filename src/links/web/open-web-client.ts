@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { SurfaceError } from "../../errors.ts";
-import { followSignal } from "../../spine/follow-signal.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
+import { followSignal, toAborted } from "../../spine/signals.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";

@@ -1,7 +1,7 @@
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
+import { toAborted } from "../../spine/signals.ts";
 import { segmentsOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";

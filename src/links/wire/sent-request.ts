@@ -1,7 +1,6 @@
 import type { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { followSignal } from "../../spine/follow-signal.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
+import { followSignal, toAborted } from "../../spine/signals.ts";
 import type { RpcError } from "./protocol.ts";
 import type { OutgoingRequest, WirePeer } from "./wire-peer.ts";
 

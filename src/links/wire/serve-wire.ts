@@ -1,4 +1,4 @@
-import { followSignal } from "../../spine/follow-signal.ts";
+import { followSignal } from "../../spine/signals.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import { kScope } from "../../surface/implement-surface.ts";

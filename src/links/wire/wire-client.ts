@@ -1,6 +1,6 @@
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
+import { toAborted } from "../../spine/signals.ts";
 import type { Carry, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
 import { memberOf, type Surface } from "../../surface/define-surface.ts";
 import { onRejection } from "../../surface/fault.ts";

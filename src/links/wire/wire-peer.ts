@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { SlotMap } from "../../spine/in-flight.ts";
+import { SlotMap } from "../../spine/collections.ts";
 import { IncomingRequest } from "./incoming-request.ts";
 import { judgeMessage } from "./judge-message.ts";
 import type { PeerShares } from "./peer-shares.ts";

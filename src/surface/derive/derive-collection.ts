@@ -1,5 +1,5 @@
 import type { SurfaceError } from "../../errors.ts";
-import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { LinkedAbort } from "../../spine/signals.ts";
 import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";

@@ -1,6 +1,5 @@
 import type { SurfaceError } from "../../errors.ts";
-import { LinkedAbort } from "../../spine/linked-abort.ts";
-import { followSignal } from "../../spine/follow-signal.ts";
+import { followSignal, LinkedAbort } from "../../spine/signals.ts";
 import { RelayedError } from "../relayed.ts";
 
 /** That upstream has ended what goes on for as long as it lives itself. */

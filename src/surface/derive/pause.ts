@@ -1,4 +1,4 @@
-import { followSignal } from "../../spine/follow-signal.ts";
+import { followSignal } from "../../spine/signals.ts";
 import { systemClock } from "../system-clock.ts";
 
 /** Resolves after a while, or at once when the signal fires. Does not keep the process alive. */

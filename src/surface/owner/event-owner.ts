@@ -1,7 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
-import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { LinkedAbort, toAborted } from "../../spine/signals.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { RelayedError } from "../relayed.ts";

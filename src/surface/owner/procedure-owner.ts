@@ -1,8 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
-import { LinkedAbort } from "../../spine/linked-abort.ts";
-import { Places } from "../../spine/in-flight.ts";
+import { LinkedAbort, toAborted } from "../../spine/signals.ts";
+import { Places } from "../../spine/collections.ts";
 import type { Scope } from "../../spine/scope.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
 import { tagOf } from "../../tags/tag-of.ts";
 import { anonymous, type Caller } from "../caller.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";

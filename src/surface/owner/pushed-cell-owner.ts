@@ -1,6 +1,5 @@
-import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { LinkedAbort, toAborted, untilAborted } from "../../spine/signals.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { toAborted, untilAborted } from "../../spine/until-aborted.ts";
 import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
 import { systemClock } from "../system-clock.ts";

@@ -1,5 +1,5 @@
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { setNewest } from "../../spine/set-newest.ts";
+import { setNewest } from "../../spine/collections.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";

@@ -1,4 +1,4 @@
-import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { LinkedAbort } from "../../spine/signals.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";

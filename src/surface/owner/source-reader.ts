@@ -1,8 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { isFunction } from "../../options/is-object.ts";
-import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import type { Scope } from "../../spine/scope.ts";
-import { untilAborted } from "../../spine/until-aborted.ts";
 import type { OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import { maskFault, onRejection, runUnawaited } from "../fault.ts";

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { Newest } from "../../spine/newest.ts";
+import { Newest } from "../../spine/pushing.ts";
 import type { ObservableLike } from "../observable.ts";
 import { kPushed, Unchanged, Unmade, type PushedFrame, type PushedOrigin } from "../pushed.ts";
 import type { Reading } from "../reading.ts";

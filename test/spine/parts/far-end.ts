@@ -1,6 +1,10 @@
-import { ConnectionHolder } from "../../../src/spine/connection-holder.ts";
-import type { Dial, DialEvents, HeldLink } from "../../../src/spine/dial.ts";
-import type { HolderUser } from "../../../src/spine/holder-user.ts";
+import {
+  ConnectionHolder,
+  type Dial,
+  type DialEvents,
+  type HeldLink,
+  type HolderUser,
+} from "../../../src/spine/connection-holder.ts";
 import { SimClock } from "../../sim/sim-clock.ts";
 
 /** A link that counts how often it is closed. */

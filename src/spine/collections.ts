@@ -1,6 +1,5 @@
-// Collections for what comes and goes with every request. A `Map` or `Set` of objects that lives long is copied every few dozen additions,
-// and each old copy keeps its values, and all that they refer to, from being collected while they are young. With them a small call
-// cost twice as much.
+// SlotMap and Places hold records of requests. A long-lived `Map` or `Set` of objects is copied every few dozen additions, and each old
+// copy keeps its values from being collected while they are young. With them a small call cost twice as much.
 
 /** Values by key. The map holds numbers only. */
 export class SlotMap<TKey, TValue> {
@@ -106,4 +105,23 @@ export class Places<TValue> {
   clear(): void {
     for (const place of this.list()) this.remove(place);
   }
+}
+
+/**
+ * Sets an entry of a map as its newest, and deletes the oldest entry when there are more than `max`.
+ *
+ * @returns the key that was deleted.
+ */
+export function setNewest<TKey, TValue>(
+  map: Map<TKey, TValue>,
+  [key, value]: readonly [TKey, TValue],
+  max: number,
+): TKey | undefined {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= max) return undefined;
+  const [oldest] = map.keys();
+  // A map of more than none has a first key.
+  map.delete(oldest as TKey);
+  return oldest;
 }

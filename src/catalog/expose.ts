@@ -6,8 +6,8 @@ import type {
   SaidEffect,
   ToolKindProblem,
 } from "../tags/mcp-tool.ts";
-import type { ProvablyReads } from "../tags/provably-reads.ts";
-import type { kExposure, Taggable } from "../tags/symbols.ts";
+import type { ProvablyReads } from "../tags/read-only.ts";
+import type { kExposure, Taggable } from "../tags/tag-of.ts";
 import type { CollectionResourceOptions, Confirm, ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 

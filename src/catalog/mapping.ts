@@ -1,7 +1,7 @@
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
-import type { Effect } from "../tags/symbols.ts";
+import type { Effect } from "../tags/tag-of.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { TagOptions } from "../tags/tool-options.ts";
 import { toGuard, type DefaultScopes } from "./entry-scopes.ts";

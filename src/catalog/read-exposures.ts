@@ -2,15 +2,18 @@ import { SurfaceError } from "../errors.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
 import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read-tag-options.ts";
-import type { Effect } from "../tags/symbols.ts";
-import { syntheticFields } from "../tags/synthetic-fields.ts";
+import { tagOf, type Effect } from "../tags/tag-of.ts";
+import {
+  syntheticFields,
+  type CollectionResourceOptions,
+  type TagOptions,
+  type ToolOptions,
+} from "../tags/tool-options.ts";
 import { toInputSchema } from "../schema/compile-schema.ts";
 import { hasProperty } from "./entry-scopes.ts";
 import { keepConfirm } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
-import { tagOf } from "../tags/tag-of.ts";
 import { keepScopes } from "../tags/scopes.ts";
-import type { CollectionResourceOptions, TagOptions, ToolOptions } from "../tags/tool-options.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kind-mappings.ts";
 

@@ -2,11 +2,15 @@ import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import type { ConfirmFunction } from "../tags/confirm-text.ts";
+import {
+  syntheticFields,
+  defaultOnDisconnect,
+  type ConfirmFunction,
+  type Confirm,
+  type ToolOptions,
+} from "../tags/tool-options.ts";
 import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
-import type { Effect } from "../tags/symbols.ts";
-import { syntheticFields } from "../tags/synthetic-fields.ts";
-import { defaultOnDisconnect, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
+import type { Effect } from "../tags/tag-of.ts";
 import { assertThingNamed } from "./entry-scopes.ts";
 import type { ToolEntry, ToolHints, ToolInput } from "./entry.ts";
 import { headOf, type EntryHead, type Exposed } from "./mapping.ts";

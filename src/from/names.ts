@@ -1,7 +1,9 @@
+import { SurfaceError } from "../errors.ts";
+
 const plain = /^[A-Za-z0-9_-]+$/;
-// What an escaped character looks like: where a key has it, its own `_` is escaped.
+// The start of an escaped character. If a key has it, its `_` is escaped.
 const escapeStart = /_(?=x[0-9a-f])/g;
-// As no character is written: none has a zero before its code.
+// No escaped character has a leading zero.
 const empty = "_x00_";
 
 function escapeOne(char: string): string {
@@ -9,8 +11,8 @@ function escapeOne(char: string): string {
 }
 
 /**
- * A key -> a segment of an id: letters, digits, `_` and `-`. Any other character is written `_x<its code>_`, so that no two keys have
- * one segment, and keys that are plain are themselves.
+ * Returns the segment of an id for a key: letters, digits, `_` and `-`. Any other character becomes `_x<its code>_`, so that
+ * different keys have different segments, and plain keys stay as they are.
  */
 export function toSegment(key: string): string {
   if (key === "") return empty;
@@ -18,7 +20,36 @@ export function toSegment(key: string): string {
   return plain.test(unlike) ? unlike : Array.from(unlike, escapeOne).join("");
 }
 
-/** Keys from link to link -> an id. */
+/** Returns the id of a path of keys. */
 export function toId(keys: readonly string[]): string {
   return keys.map(toSegment).join(".");
+}
+
+/** Returns a name for a path of keys, in which only `%` and dots are escaped. */
+export function toDotted(keys: readonly string[]): string {
+  return keys.map((key) => key.replaceAll("%", "%25").replaceAll(".", "%2E")).join(".");
+}
+
+function encode(key: string): string {
+  // URI parsers drop these segments, encoded or not.
+  if (key === "" || key === "." || key === "..") {
+    throw new SurfaceError("INVALID_NAME", `Naming a state: "${key}" cannot be a segment of a URI`);
+  }
+  try {
+    return encodeURIComponent(key).replaceAll(
+      /[!'()*]/g,
+      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+  } catch (cause) {
+    throw new SurfaceError("INVALID_NAME", "Naming a state: half a character cannot be part of a URI", { cause });
+  }
+}
+
+/**
+ * Returns the path of a state in a URI.
+ *
+ * @throws SurfaceError `INVALID_NAME` for a key that a URI cannot hold.
+ */
+export function toStatePath(links: readonly string[], key: string): string {
+  return [...links, "state", key].map(encode).join("/");
 }

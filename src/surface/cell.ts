@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
-import { kExposure } from "../tags/symbols.ts";
+import { kExposure } from "../tags/tag-of.ts";
 import { describe, requireSchema } from "./describe-member.ts";
 import type { Cell, MemberMeta } from "./member.ts";
 

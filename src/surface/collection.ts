@@ -1,7 +1,7 @@
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { InferOutput, Schema } from "../schema/standard.ts";
 import type { Scalar, UnfitForUri } from "../tags/mcp-resource.ts";
-import { kExposure } from "../tags/symbols.ts";
+import { kExposure } from "../tags/tag-of.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { describe, requireSchema } from "./describe-member.ts";
 import type { Collection, Filtered, MaybeSchema, MemberMeta } from "./member.ts";

@@ -1,7 +1,6 @@
 import { isObject } from "../options/is-object.ts";
 import { SurfaceError } from "../errors.ts";
-import { kExposure, type Taggable } from "../tags/symbols.ts";
-import { tagOf } from "../tags/tag-of.ts";
+import { kExposure, tagOf, type Taggable } from "../tags/tag-of.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 

@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Schema } from "../schema/standard.ts";
-import { kExposure } from "../tags/symbols.ts";
+import { kExposure } from "../tags/tag-of.ts";
 import { allowSchema, describe, requireSchema } from "./describe-member.ts";
 import type { Event, MaybeSchema, MemberMeta, Settled } from "./member.ts";
 

@@ -1,5 +1,5 @@
 import type { Schema } from "../schema/standard.ts";
-import type { Effect, Exposure, kEffect, kExposure } from "../tags/symbols.ts";
+import type { Effect, Exposure, kEffect, kExposure } from "../tags/tag-of.ts";
 
 /** A schema, or none: the member takes no input, or answers nothing. */
 export type MaybeSchema = Schema | undefined;

@@ -1,5 +1,5 @@
 import { assertKnownOptions } from "../options/known-names.ts";
-import { kEffect, kExposure } from "../tags/symbols.ts";
+import { kEffect, kExposure } from "../tags/tag-of.ts";
 import { allowSchema, describe } from "./describe-member.ts";
 import type { MaybeSchema, MemberMeta, Procedure, Settled } from "./member.ts";
 

@@ -1,6 +1,5 @@
 import { option, type Option } from "../options/option.ts";
-import type { ConfirmFunction } from "./confirm-text.ts";
-import type { Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
+import type { ConfirmFunction, Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
 
 const fates: ReadonlySet<unknown> = new Set([undefined, "refuse", "allow"]);
 

@@ -1,12 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { keepLooks } from "./looks.ts";
-import { nameKind } from "./name-kind.ts";
-import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
+import { nameKind, assertMember, type TaggedProblem, type Retagged } from "./retag.ts";
 import { readResourceOptions } from "./read-tag-options.ts";
-import type { Retagged } from "./retagged.ts";
 import { keepScopes } from "./scopes.ts";
-import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
+import { kExposure, kTagOptions, type Taggable } from "./tag-of.ts";
 import type { CollectionResourceOptions, ResourceOptions } from "./tool-options.ts";
 import type { TypeProblem } from "./type-problem.ts";
 

@@ -1,16 +1,12 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { keepConfirm } from "./confirm.ts";
-import type { Confirm } from "./tool-options.ts";
+import type { Confirm, SyntheticField, OnlyToolOptions, ToolOptions } from "./tool-options.ts";
 import { keepLooks } from "./looks.ts";
-import { nameKind } from "./name-kind.ts";
-import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
+import { nameKind, assertMember, type TaggedProblem, type Retagged } from "./retag.ts";
 import { assertEffect, readToolOptions } from "./read-tag-options.ts";
-import type { Retagged } from "./retagged.ts";
 import { keepScopes } from "./scopes.ts";
-import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./symbols.ts";
-import type { SyntheticField } from "./synthetic-fields.ts";
-import type { OnlyToolOptions, ToolOptions } from "./tool-options.ts";
+import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./tag-of.ts";
 import type { RefuseKeys, TypeProblem } from "./type-problem.ts";
 
 /** The effect that `mutates` says. Only a literal `false` reads: `boolean`, `any` and the like count as mutating. */

@@ -1,13 +1,26 @@
+import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./tag-of.ts";
 import { SurfaceError } from "../errors.ts";
-import { nameKind } from "./name-kind.ts";
-import { assertMember } from "./tagged-problem.ts";
-import type { Retagged } from "./retagged.ts";
-import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./symbols.ts";
+import { nameKind, assertMember, type Retagged } from "./retag.ts";
 import type { TypeProblem } from "./type-problem.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
+/** `true` for the effect `"read"` alone, not for `any` and `never`. */
+type IsRead<TEffect> = [TEffect, "read"] extends ["read", TEffect] ? ("mutates" extends TEffect ? false : true) : false;
+
+/**
+ * `true` when a member provably changes nothing as a tool: all kinds but procedures, and procedures that only read. A
+ * union answers for every arm, so compare with `[ProvablyReads<…>] extends [true]`.
+ */
+export type ProvablyReads<TMember> = [TMember] extends [never]
+  ? false
+  : TMember extends { readonly kind: "cell" | "collection" | "stream" | "event" }
+    ? true
+    : TMember extends { readonly [kEffect]: infer Known }
+      ? IsRead<Known>
+      : false;
+
 /** `unknown` when `readOnly(member)` is legal, else the sentence that says why not. */
-export type ReadOnlyProblem<TMember extends Taggable> = TMember["kind"] extends "procedure"
+type ReadOnlyProblem<TMember extends Taggable> = TMember["kind"] extends "procedure"
   ? TMember extends { readonly [kEffect]: "mutates" }
     ? TypeProblem<"this tool's options say that it mutates: it cannot be read-only">
     : unknown

@@ -4,7 +4,7 @@ import { readOptions } from "../options/read-options.ts";
 import { confirmOption } from "./confirm.ts";
 import { lookFields } from "./looks.ts";
 import { accessFields, accessFieldsWithoutArgument } from "./scopes.ts";
-import { kEffect, type Taggable } from "./symbols.ts";
+import { kEffect, type Taggable } from "./tag-of.ts";
 import { maxTimeoutMs, maxWindowMs, type CollectionResourceOptions, type ToolOptions } from "./tool-options.ts";
 
 /** Options of every tool. */

@@ -1,7 +1,54 @@
-import type { ConfirmFunction } from "./confirm-text.ts";
+import type { Caller } from "../surface/caller.ts";
+import type { SurfaceClient } from "../surface/client.ts";
 import type { Looks } from "./looks.ts";
 import type { ScopeOptions } from "./scopes.ts";
 import type { TypeProblem } from "./type-problem.ts";
+
+/** The text that a user reads before a tool runs: a sentence, or a sentence and further lines. */
+export type ConfirmText = string | ConfirmLines;
+
+/** A sentence that asks for consent, and the lines below it. */
+export interface ConfirmLines {
+  /** One line. Of a long text, the user sees the start and the end of 1,024 characters. */
+  readonly message: string;
+  /** One line each. At most 20 lines are shown, with 2,048 characters together. @default none */
+  readonly details?: string | readonly string[];
+}
+
+/** What a function of the option `confirm` receives besides the arguments. */
+export interface ConfirmContext<TSpec = unknown> {
+  /** The surface behind the app. Calls with it are anonymous unless they name the caller: `client.x.call(input, { caller })`. */
+  readonly client: SurfaceClient<TSpec>;
+  /** The caller whose user is asked. */
+  readonly caller: Caller;
+}
+
+// As a method, so that an author may annotate `context` with the members that their surface has. A tag is written before its
+// surface, and cannot know them.
+interface ConfirmWriter<TInput, TSpec> {
+  write(input: TInput, context: ConfirmContext<TSpec>): ConfirmText | PromiseLike<ConfirmText>;
+}
+
+/**
+ * Writes the question that a user is asked before a tool runs. The name of the tool and its arguments always stand below it. The
+ * function is called again once the user has agreed: if it returns another text, the user is asked once more. So it must depend on
+ * state and arguments only, not on the time.
+ */
+export type ConfirmFunction<TInput = unknown, TSpec = unknown> = ConfirmWriter<TInput, TSpec>["write"];
+
+/**
+ * Arguments that the tools of some kinds take besides the member's own input. A member whose input has a field of the
+ * same name cannot be a tool: the agent could not say which one it means.
+ */
+export const syntheticFields = {
+  event: ["since", "timeout_ms"],
+  stream: ["max_items", "wait_ms"],
+} as const;
+
+/** The synthetic arguments of a kind's tools; `never` for kinds that have none. */
+export type SyntheticField<TKind> = TKind extends keyof typeof syntheticFields
+  ? (typeof syntheticFields)[TKind][number]
+  : never;
 
 /** What an author may say about a resource, beside its definition. */
 export interface ResourceOptions extends Looks, ScopeOptions {

@@ -5,7 +5,7 @@ import type { ClientAsk } from "../../src/catalog/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
-import type { ConfirmContext, ConfirmText } from "../../src/tags/confirm-text.ts";
+import type { ConfirmContext, ConfirmText } from "../../src/tags/tool-options.ts";
 import { callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
 import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
 

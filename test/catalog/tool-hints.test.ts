@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toToolHints } from "../../src/catalog/tool-head.ts";
-import type { Effect } from "../../src/tags/symbols.ts";
+import type { Effect } from "../../src/tags/tag-of.ts";
 import type { ToolOptions } from "../../src/tags/tool-options.ts";
 
 const tri = [undefined, true, false] as const;

@@ -4,7 +4,7 @@ import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { requestFrom } from "../../surface/channel.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
-import { syntheticFields } from "../../tags/synthetic-fields.ts";
+import { syntheticFields } from "../../tags/tool-options.ts";
 import { bareSchema, encodeBare, toListenedEntries, toMemberView } from "../resource-entries.ts";
 import { compileOutput, splitFields, toToolInput, withFields } from "../tool-schemas.ts";
 import type { ToolEntry } from "../entry.ts";

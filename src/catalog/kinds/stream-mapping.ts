@@ -3,7 +3,7 @@ import { SurfaceError } from "../../errors.ts";
 import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { compileOutput, splitFields, toToolInput, withFields } from "../tool-schemas.ts";
-import { syntheticFields } from "../../tags/synthetic-fields.ts";
+import { syntheticFields } from "../../tags/tool-options.ts";
 import { bareSchema, encodeBare, stringifyBare, toListenedEntries, toMemberView } from "../resource-entries.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";

@@ -1,43 +1,41 @@
-import { OwnContext } from "../../catalog/own-context.ts";
-import type { ContextCall, ContextFactory } from "../../catalog/own-context.ts";
+import { OwnContext, type ContextCall, type ContextFactory } from "../../catalog/own-context.ts";
 import type { MountContext } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
-import type { AgentCall, AgentContext } from "./agent-context.ts";
-import { modelAnswered, readStep, type AgentStep } from "./agent-step.ts";
-import { StepReport, tokensOf } from "./step-report.ts";
+import { modelAnswered, readStep, type AgentCall, type AgentContext, type AgentStep } from "./agent-context.ts";
+import { StepReport, tokensOf } from "./run-steps.ts";
 
 const runIdKey = "surface-mcp/runId";
 const tokensKey = "surface-mcp/tokens";
 
-/** What a run is made of. */
-export interface RunSetting {
+/** What a run needs. */
+export interface RunDeps {
   readonly runId: string;
-  /** Named in the author's log. */
+  /** The name of the agent in the author's log. */
   readonly where: string;
   readonly report: FaultReporter;
-  /** Left out: in memory. */
+  /** @default a context in memory */
   readonly make: ((call: AgentCall) => unknown) | undefined;
 }
 
-/** One run of an agent: what it is given, and what it has told so far. */
+/** One run of an agent: its context, steps and tokens. */
 export class AgentRun implements AgentContext<unknown> {
   readonly runId: string;
   readonly #call: MountContext;
-  readonly #setting: RunSetting;
+  readonly #setting: RunDeps;
   readonly #own: OwnContext;
   #told = 0;
   #wasToldAmiss = false;
-  /** The tokens of all calls of models; `undefined` as soon as one does not say how many. */
+  /** The tokens of all model calls; `undefined` if one of them is unknown. */
   #tokens: number | undefined = 0;
   #modelCalls = 0;
 
-  constructor(call: MountContext, setting: RunSetting) {
+  constructor(call: MountContext, setting: RunDeps) {
     this.#call = call;
     this.#setting = setting;
     this.runId = setting.runId;
     this.#own = new OwnContext(call, { make: this.#factory(), report: setting.report });
-    // At once: whatever comes of the run, it is said which one it was.
+    // Before the run, so that errors have it too.
     call.addMeta({ [runIdKey]: this.runId });
   }
 
@@ -73,10 +71,10 @@ export class AgentRun implements AgentContext<unknown> {
     return this.#call.context;
   }
 
-  // A field, so that agents may take it out of the context.
+  // A field, so that agents can destructure it.
   readonly step = (told: AgentStep): void => this.tell(told);
 
-  /** Tells a step. What is none is left out, and reported once. */
+  /** Reports a step. Values that are none are dropped, and the first one is reported to the author. */
   tell(told: unknown): void {
     const step = readStep(told);
     if (step === undefined) return this.#complain();
@@ -85,7 +83,7 @@ export class AgentRun implements AgentContext<unknown> {
     this.#call.progress(new StepReport(this.#told, step));
   }
 
-  /** Runs it, and puts away its context. */
+  /** Runs the agent, then disposes its context. */
   async during<TValue>(run: () => Promise<TValue>): Promise<TValue> {
     try {
       return await this.#own.during(run);
@@ -113,7 +111,7 @@ export class AgentRun implements AgentContext<unknown> {
     if (step.kind !== modelAnswered) return;
     this.#modelCalls += 1;
     const tokens = tokensOf(step);
-    // A sum that leaves some out would be read as all of them.
+    // A partial sum would look like the total.
     this.#tokens = tokens === undefined || this.#tokens === undefined ? undefined : this.#tokens + tokens;
   }
 

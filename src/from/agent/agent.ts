@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryContext } from "../../catalog/memory/memory-context.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "../../catalog/mount.ts";
-import type { OperationAnswer, OperationInput } from "../../catalog/operation-registry.ts";
-import { operationRegistry } from "../../catalog/operation-registry.ts";
+import {
+  operationRegistry,
+  type OperationAnswer,
+  type OperationInput,
+  type RegisteredOperation,
+} from "../../catalog/operation-registry.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
-import type { AgentCall, AgentContext } from "./agent-context.ts";
-import { AgentRun, type RunSetting } from "./agent-run.ts";
-import type { AgentStep } from "./agent-step.ts";
+import type { AgentCall, AgentContext, AgentStep } from "./agent-context.ts";
+import { AgentRun, type RunDeps } from "./agent-run.ts";
 import { runSteps, stepsOf } from "./run-steps.ts";
 
 /** Any output but steps, now or later: beside `unknown`, what is yielded would be anything too. */
@@ -54,7 +57,7 @@ export interface AgentDefinition<TInput extends MountedSchema, TOutput extends M
 
 /** The same, without its types. */
 interface AnyAgent {
-  readonly setting: Omit<RunSetting, "runId">;
+  readonly setting: Omit<RunDeps, "runId">;
   readonly run: (input: unknown, context: AgentContext<unknown>) => unknown;
 }
 
@@ -134,4 +137,21 @@ export function agent<
     ...(output === undefined ? {} : { outputSchema: output }),
   };
   return operationRegistry([[operation, (value: unknown, call) => startRun(untyped, value, call)]]);
+}
+
+/**
+ * Makes one source of several agents, to be mounted together. Nothing to close.
+ *
+ * @throws SurfaceError `NAME_COLLISION` where two of them have one name, also on the wire.
+ */
+export function agents(...sources: readonly MountSource[]): MountSource {
+  const all = sources.flatMap((source) =>
+    source
+      .list()
+      .map((operation): RegisteredOperation => [
+        operation,
+        (input: unknown, call) => source.invoke(operation.name, input, call),
+      ]),
+  );
+  return operationRegistry(all);
 }

@@ -1,30 +1,89 @@
+import type { ProgressReport } from "../../catalog/entry.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import { modelAnswered, type AgentStep } from "./agent-context.ts";
 import { followSignal } from "../../spine/signals.ts";
 import { burst, nextTurn } from "../../surface/owner/next-turn.ts";
 import { isFunction } from "../../options/is-object.ts";
 
-/** A run of steps: an asynchronous generator, or one that is not, or what somebody has written by hand. */
-export interface Steps {
+/** The key of `_meta` with the step of a progress notification. */
+const stepKey = "surface-mcp/step";
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+/** Returns the tokens of a model call, if the step has them. */
+export function tokensOf({ kind, tokens }: AgentStep): number | undefined {
+  return kind === modelAnswered && isCount(tokens) ? tokens : undefined;
+}
+
+function wordsOf({ message, tool, model, tokens, latencyMs }: AgentStep): string {
+  if (typeof message === "string" && message !== "") return message;
+  const what = [tool, model].filter((word) => typeof word === "string" && word !== "");
+  const taken = [
+    isCount(tokens) ? [`${tokens} tokens`] : [],
+    isCount(latencyMs) ? [`${Math.round(latencyMs)} ms`] : [],
+  ];
+  return [...what, ...taken.flat()].join(", ");
+}
+
+/** Returns the JSON of a step, without fields that have no JSON form. */
+function detailsOf(step: AgentStep): JsonObject {
+  const details: JsonObject = {};
+  for (const [key, value] of Object.entries(step)) {
+    if (value === undefined || (key === "tokens" && !isCount(value))) continue;
+    try {
+      Object.defineProperty(details, key, { value: anyCodec.encode(value), enumerable: true });
+    } catch {
+      // A cycle, a function, or a getter that throws.
+    }
+  }
+  return details;
+}
+
+/** A step as a progress report. Its members are created when a client that wants progress reads them. */
+export class StepReport implements ProgressReport {
+  readonly progress: number;
+  readonly #step: AgentStep;
+
+  constructor(progress: number, step: AgentStep) {
+    this.progress = progress;
+    this.#step = step;
+  }
+
+  get message(): string {
+    const words = wordsOf(this.#step);
+    return words === "" ? this.#step.kind : `${this.#step.kind}: ${words}`;
+  }
+
+  get meta(): JsonObject {
+    return { [stepKey]: detailsOf(this.#step) };
+  }
+}
+
+/** A generator, synchronous or not, or an object like one. */
+interface Steps {
   next(): unknown;
   return?(value: undefined): unknown;
 }
 
-/** What happens to a run of steps while it goes on. */
-export interface StepsTold {
+interface StepsListener {
   readonly signal: AbortSignal;
-  /** Takes one step. Must not throw. */
+  /** Receives a step. Must not throw. */
   readonly tell: (step: unknown) => void;
-  /** Takes what went wrong while the run was ended, which nobody waits for. Must not throw. */
+  /** Receives the errors of ending the run. Must not throw. */
   readonly fail: (cause: unknown) => void;
 }
 
-/** How often a run that was ended may say that it goes on. */
+/** Steps that a run may yield after it was ended. */
 const maxAfterEnd = 1000;
 
 function hasNext(value: unknown): value is Steps {
   return typeof value === "object" && value !== null && isFunction(Reflect.get(value, "next"));
 }
 
-/** The steps that an agent answered with; `undefined` for what is its output itself. */
+/** Returns the steps that an agent returned; `undefined` for an output. */
 export function stepsOf(answer: unknown): Steps | undefined {
   if (typeof answer !== "object" || answer === null) return undefined;
   const open: unknown = Reflect.get(answer, Symbol.asyncIterator);
@@ -43,8 +102,8 @@ function valueOf(result: unknown): unknown {
   return typeof result === "object" && result !== null ? Reflect.get(result, "value") : undefined;
 }
 
-/** Ends a run, and waits for its `finally`; what that yields is not told. Never rejects. */
-async function endSteps(steps: Steps, fail: StepsTold["fail"]): Promise<void> {
+/** Ends a run and waits for its `finally`, whose steps are dropped. Never rejects. */
+async function endSteps(steps: Steps, fail: StepsListener["fail"]): Promise<void> {
   try {
     let result: unknown = await steps.return?.(undefined);
     for (let count = 0; !isDone(result) && count < maxAfterEnd; count += 1) result = await steps.next();
@@ -54,16 +113,16 @@ async function endSteps(steps: Steps, fail: StepsTold["fail"]): Promise<void> {
 }
 
 /**
- * Runs steps to their end, and answers what they return. When the signal fires they are returned at once, or, where they are
- * busy, at their next `yield`; their `finally` is waited for. Steps that never wait do not keep the process from anything else.
+ * Runs steps to their end and resolves with their return value. When the signal fires, the steps are returned at once or at their
+ * next `yield`, and their `finally` is awaited. Other work gets turns between steps that never wait.
  *
- * @throws what the steps throw; the reason of the signal where that has fired.
+ * @throws the error of the steps, or the reason of the signal.
  */
-export async function runSteps(steps: Steps, { signal, tell, fail }: StepsTold): Promise<unknown> {
+export async function runSteps(steps: Steps, { signal, tell, fail }: StepsListener): Promise<unknown> {
   let ending: Promise<void> | undefined;
   let isWithin = false;
   const end = (): void => {
-    // What they do themselves may fire it: they cannot be returned before they have come out.
+    // The steps themselves may fire the signal, and a running generator cannot be returned.
     if (!isWithin) ending ??= endSteps(steps, fail);
   };
   const next = (): unknown => {

@@ -3,16 +3,14 @@ import type { MountedOperation } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
-import { toActionInput, type ActionInput } from "./action-input.ts";
+import { toActionInput, runAction, type ActionInput, type OwnedAction } from "./action-input.ts";
 import type { ActionWords, AgenticOptions } from "./agentic-options.ts";
 import type { BytesPlan } from "./bytes-plan.ts";
 import { toBytesSchema } from "./bytes-schema.ts";
 import type { Complaints } from "./complaints.ts";
-import { entriesOf } from "./entries-of.ts";
+import { entriesOf, isSameValue } from "./values.ts";
 import { toId } from "../names.ts";
 import { SaidBy } from "./said-by.ts";
-import { isSameValue } from "./is-same-value.ts";
-import { runAction, type OwnedAction } from "./run-action.ts";
 import type { Place } from "./service-tree.ts";
 
 /** An operation and the function that runs it. */

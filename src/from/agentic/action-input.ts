@@ -1,8 +1,9 @@
-import { SurfaceError } from "../../errors.ts";
+import { SurfaceError, Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { toBytesPlan, type BytesPlan } from "./bytes-plan.ts";
-import type { AgenticAction } from "./service-shape.ts";
+import type { AgenticAction, AgenticService } from "./service-shape.ts";
 import { toJSONSchema } from "./to-json-schema.ts";
+import { content } from "../../catalog/content.ts";
 
 /** Input of an action: its schema, and how validated input becomes arguments. */
 export interface ActionInput {
@@ -63,4 +64,32 @@ export function toActionInput({ parameters, schema }: Pick<AgenticAction, "param
   const each: readonly unknown[] = Array.from<unknown>(listed);
   if (each.length === 0) return nothing;
   return each.length === 1 ? toSingle(each[0]) : toSeveral(each);
+}
+
+/** An action and its service. */
+export interface OwnedAction {
+  readonly service: AgenticService;
+  readonly key: string;
+  readonly action: object;
+  readonly input: ActionInput;
+  /** The meaning of a text that the action returns. */
+  readonly texts: "refusal" | "answer";
+}
+
+/** A service passes on one argument, so an action with several is called itself. */
+function run({ service, key, action, input }: OwnedAction, given: unknown): unknown {
+  if (input.spread === undefined) return service.execute(key, given);
+  const execute: unknown = Reflect.get(action, "execute");
+  if (typeof execute === "function") return Reflect.apply(execute, action, [...input.spread(given)]);
+  throw new Refusal("OPERATION_NOT_FOUND", "there is no operation of this name");
+}
+
+/**
+ * Runs an action. `undefined` becomes an empty text, a text becomes a refusal unless the author says that texts are answers, and
+ * anything else is data. Rejects with the error of the service.
+ */
+export async function runAction(owned: OwnedAction, given: unknown): Promise<unknown> {
+  const answer = await run(owned, given);
+  if (answer === undefined) return content([""]);
+  return typeof answer === "string" ? content([answer], { isError: owned.texts === "refusal" }) : answer;
 }

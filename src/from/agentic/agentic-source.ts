@@ -8,13 +8,12 @@ import { Listeners } from "../../surface/listeners.ts";
 import { ActionBook, type Callable } from "./action-book.ts";
 import type { ReadAgenticOptions } from "./agentic-options.ts";
 import { Complaints } from "./complaints.ts";
-import { isSameValue } from "./is-same-value.ts";
-import { createLinksTool } from "./links-tool.ts";
+import { isSameValue } from "./values.ts";
+import { createLinksTool, createStateTool } from "./source-tools.ts";
 import type { PartName } from "./service-parts.ts";
 import { ServiceTree, type ServiceRoot } from "./service-tree.ts";
 import { StateBook, type Seen } from "./state-book.ts";
 import { toStateJson } from "./state-json.ts";
-import { createStateTool } from "./state-tool.ts";
 
 /** Listeners of the state under a path. */
 interface Watch {

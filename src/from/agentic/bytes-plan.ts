@@ -1,8 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
-import { bytesFormOf, type BytesForm } from "./bytes-form.ts";
-import { toJSONSchema } from "./to-json-schema.ts";
+import { bytesFormOf, toJSONSchema, type BytesForm } from "./to-json-schema.ts";
 import { isRecord } from "../../options/is-object.ts";
 
 /** Places at which the values of a schema hold bytes. Plain data, so that two plans can be compared. */

@@ -1,9 +1,9 @@
 import { fromJsonSchema, type JsonValidator } from "../../schema/from-json-schema.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import type { SchemaWithJson } from "../../schema/with-json-schema.ts";
-import { decodeBytes, type BytesForm } from "./bytes-form.ts";
+import { decodeBytes, type BytesForm } from "./to-json-schema.ts";
 import type { Alternative, BytesPlan } from "./bytes-plan.ts";
-import { setAt, type Path } from "./set-at.ts";
+import { setAt, type Path } from "./values.ts";
 
 /** A part of an input. */
 interface Part {

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import { onRejection } from "../../surface/fault.ts";
-import { toDotted } from "./names.ts";
+import { toDotted } from "../names.ts";
 
 /** What an author says of things that services have: each by its own key, and by those of the links that lead to it. */
 export type Say<TWords> = (key: string, path: readonly string[]) => TWords | undefined;

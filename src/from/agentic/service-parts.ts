@@ -1,10 +1,115 @@
-import { ObservedPart } from "./observed-part.ts";
+import { SurfaceError } from "../../errors.ts";
+import { onRejection, runUnawaited } from "../../surface/fault.ts";
 import type { AgenticService } from "./service-shape.ts";
 
-/** What is observed of a service. */
+/** A listener of an observed part. */
+interface PartListener {
+  /** Called for each value, also an equal one. Must not throw. */
+  changed(): void;
+  /** Receives errors. Must not throw. */
+  fail(cause: unknown): void;
+}
+
+type Subscribe = (notify: (value: unknown) => void) => unknown;
+
+/** One subscription, from the first listener to the last. */
+interface Opened {
+  /** The error of subscribing. Values that come after it are ignored. */
+  failed: { readonly cause: unknown } | undefined;
+  /** Whether the last value was invalid, and reported. */
+  isTold: boolean;
+  stop: (() => unknown) | undefined;
+}
+
+/**
+ * An observable of a service, with one subscription for all listeners, from the first to the last. If subscribing throws, the next
+ * attempt follows when all listeners have left.
+ */
+export class ObservedPart {
+  readonly #subscribe: Subscribe;
+  readonly #listeners = new Set<PartListener>();
+  #opened: Opened | undefined;
+  #value: object | undefined;
+
+  constructor(subscribe: Subscribe) {
+    this.#subscribe = subscribe;
+  }
+
+  /** The last value. */
+  get value(): object | undefined {
+    return this.#value;
+  }
+
+  /** Adds a listener, which may be called before this returns. Returns a function that removes it; calling it twice is safe. */
+  join(listener: PartListener): () => void {
+    const own: PartListener = { changed: () => listener.changed(), fail: (cause) => listener.fail(cause) };
+    this.#listeners.add(own);
+    if (this.#opened === undefined) this.#open();
+    else if (this.#opened.failed !== undefined) own.fail(this.#opened.failed.cause);
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#close(own);
+    };
+  }
+
+  #open(): void {
+    const opened: Opened = { failed: undefined, isTold: false, stop: undefined };
+    this.#opened = opened;
+    try {
+      const stop = this.#subscribe((value) => this.#take(opened, value));
+      if (typeof stop === "function") opened.stop = () => Reflect.apply(stop, undefined, []);
+      else this.#refuse(stop);
+    } catch (cause) {
+      opened.failed = { cause };
+      this.#forget(cause);
+    }
+  }
+
+  #refuse(stop: unknown): void {
+    onRejection(stop, (cause) => this.#tell(cause));
+    this.#tell(new SurfaceError("INVALID_OPTION", "Observing a part of a service: it must return a function"));
+  }
+
+  #forget(cause: unknown): void {
+    this.#value = undefined;
+    this.#tell(cause);
+    this.#change();
+  }
+
+  #take(opened: Opened, value: unknown): void {
+    if (this.#opened !== opened || opened.failed !== undefined) return;
+    if (typeof value === "object" && value !== null) {
+      opened.isTold = false;
+      this.#value = value;
+      this.#change();
+      return;
+    }
+    // The last valid value stays.
+    if (opened.isTold) return;
+    opened.isTold = true;
+    const message = `Observing a part of a service: what it tells must be an object, and it is ${value === null ? "null" : typeof value}`;
+    this.#tell(new SurfaceError("INVALID_OPTION", message));
+  }
+
+  #close(last: PartListener): void {
+    const stop = this.#opened?.stop;
+    this.#opened = undefined;
+    this.#value = undefined;
+    if (stop !== undefined) runUnawaited(stop, (cause) => last.fail(cause));
+  }
+
+  #change(): void {
+    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener.changed();
+  }
+
+  #tell(cause: unknown): void {
+    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener.fail(cause);
+  }
+}
+
+/** The observables of a service. */
 export type PartName = "actions" | "states" | "links";
 
-/** A service's observables, each observed once for the whole process. */
+/** The observables of a service, each with one subscription a process. */
 export type ServiceParts = Readonly<Record<PartName, ObservedPart>>;
 
 const known = new WeakMap<AgenticService, ServiceParts>();
@@ -12,15 +117,12 @@ const known = new WeakMap<AgenticService, ServiceParts>();
 function toPart(service: AgenticService, name: PartName): ObservedPart {
   return new ObservedPart((notify) => {
     const observe: unknown = service[name];
-    // Without links there is nothing to observe, and nothing to end.
+    // A service may have no links.
     return typeof observe === "function" ? Reflect.apply(observe, service, [notify]) : () => {};
   });
 }
 
-/**
- * The observables of a service: the same ones for everybody who asks, however many apps show it and however many links lead to
- * it. By the service and not by its methods: those of a class are the same for all.
- */
+/** Returns the observables of a service: always the same ones, however many apps show it and however many links lead to it. */
 export function partsOf(service: AgenticService): ServiceParts {
   let parts = known.get(service);
   if (parts === undefined) {

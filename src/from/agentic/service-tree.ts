@@ -1,10 +1,9 @@
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { Complaints } from "./complaints.ts";
-import { entriesOf } from "./entries-of.ts";
+import { entriesOf } from "./values.ts";
 import { toId } from "../names.ts";
-import type { ObservedPart } from "./observed-part.ts";
-import { partsOf, type PartName, type ServiceParts } from "./service-parts.ts";
+import { partsOf, type ObservedPart, type PartName, type ServiceParts } from "./service-parts.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 
 /** A service, and under which name it is there; `[]` where it stands alone. */

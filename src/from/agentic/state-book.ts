@@ -3,8 +3,8 @@ import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { AgenticOptions, StateWords } from "./agentic-options.ts";
 import type { Complaints } from "./complaints.ts";
-import { entriesOf } from "./entries-of.ts";
-import { toDotted, toStatePath } from "./names.ts";
+import { entriesOf } from "./values.ts";
+import { toDotted, toStatePath } from "../names.ts";
 import { SaidBy } from "./said-by.ts";
 import type { Place } from "./service-tree.ts";
 

@@ -1,8 +1,7 @@
 import { types } from "node:util";
-import { createWalkPath, encodeAny } from "../../schema/encode-value.ts";
-import type { EncodeInstance } from "../../schema/encode-value.ts";
+import { createWalkPath, encodeAny, type EncodeInstance } from "../../schema/encode-value.ts";
 import type { JsonValue } from "../../schema/json.ts";
-import { setAt, type Path } from "./set-at.ts";
+import { setAt, type Path } from "./values.ts";
 import { isObject } from "../../options/is-object.ts";
 
 /** A `Blob` in a value, which is read when the rest is written. */

@@ -8,8 +8,7 @@ import { internalError, reportToConsole, toSafeReporter, type FaultReporter } fr
 import { Listeners } from "../../surface/listeners.ts";
 import { InvokerList } from "./invoker-list.ts";
 import { toAnswer } from "./to-answer.ts";
-import { nameIn, readTool, toOperationName, type ReadTool } from "./to-operation.ts";
-import type { ToolInvoker } from "./tool-invoker.ts";
+import { nameIn, readTool, toOperationName, type ReadTool, type ToolInvoker } from "./tool-invoker.ts";
 
 /** What {@link invokers} may be told. */
 export interface InvokersOptions {

@@ -31,13 +31,13 @@ export const forbidden: readonly { from: string; to: string; reason: string }[] 
 /** Imports that the order would forbid and that are right all the same: path of the importer, folder, reason. */
 export const exceptions: readonly { path: string; to: string; reason: string }[] = [
   {
-    path: "src/tags/retagged.ts",
+    path: "src/tags/retag.ts",
     to: "surface",
     reason:
       "a tagged member is the same member type with another parameter; types alone, and cheaper than a copy of it",
   },
   {
-    path: "src/tags/confirm-text.ts",
+    path: "src/tags/tool-options.ts",
     to: "surface",
     reason: "an option of tools is a function that receives a client and a caller; types alone",
   },

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toDotted, toStatePath } from "../../../src/from/agentic/names.ts";
-import { toId, toSegment } from "../../../src/from/names.ts";
+import { toDotted, toStatePath, toId, toSegment } from "../../../src/from/names.ts";
 
 /** What was written -> the key. */
 function decode(segment: string): string {

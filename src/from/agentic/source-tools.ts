@@ -1,15 +1,56 @@
+import { isJsonObject, setOwn, type JsonSchema, type JsonObject } from "../../schema/json.ts";
+import type { Callable } from "./action-book.ts";
+import { toId } from "../names.ts";
+import type { FoundLink } from "./service-tree.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { isJsonObject, setOwn } from "../../schema/json.ts";
-import type { JsonObject } from "../../schema/json.ts";
-import type { Callable } from "./action-book.ts";
 import type { Seen } from "./state-book.ts";
 import { toStateJson } from "./state-json.ts";
 
-/** Name of the tool that answers the current states. */
-export const stateToolName = "get_state";
+const linksSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    links: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          path: { type: "string", description: "What the names of its actions begin with, where they are tools" },
+          target: { type: "string", description: "How the service calls itself that it leads to" },
+          cycleTo: {
+            type: "string",
+            description: 'The path of that service, where it leads back to it; "": the first one',
+          },
+        },
+        required: ["path"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["links"],
+  additionalProperties: false,
+};
 
-/** Key in the answer beside those of states, none of which has a `%` but in `%25` and `%2E`. */
+/** Creates the tool that lists the links between services, cycles included. @param links - returns the present links. */
+export function createLinksTool(links: () => readonly FoundLink[]): Callable {
+  return {
+    operation: Object.freeze({
+      name: "list_links",
+      type: "query",
+      description: "Where the links between services lead just now.",
+      outputSchema: linksSchema,
+    }),
+    run: () => ({
+      links: links().map(({ keys, target, cycleTo }) => ({
+        path: toId(keys),
+        ...(target === undefined ? {} : { target }),
+        ...(cycleTo === undefined ? {} : { cycleTo: toId(cycleTo) }),
+      })),
+    }),
+  };
+}
+
+/** A key of the answer. The key of a state has a `%` only in `%25` and `%2E`. */
 const unreadableKey = "%unreadable";
 
 const maxKeys = 1000;
@@ -58,7 +99,7 @@ export function createStateTool(states: () => ReadonlyMap<string, Seen>, fail: (
   }
   return {
     operation: Object.freeze({
-      name: stateToolName,
+      name: "get_state",
       type: "query",
       description: `The states that are there now, by key. "${unreadableKey}" names those that cannot be shown, with the reason.`,
       inputSchema: {

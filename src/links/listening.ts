@@ -3,8 +3,8 @@ import { Scope } from "../spine/scope.ts";
 import { scopeOf, type Served } from "../surface/implement-surfaces.ts";
 import { createLinkBudgets, readLinkUse, type LinkBudgets, type LinkLimits, type LinkUse } from "./link-options.ts";
 import { codeOf } from "./system-error.ts";
-import { serveWire, type ServedWire } from "./wire/serve-wire.ts";
-import type { WireTransport } from "./wire/transport.ts";
+import { WireServer } from "./wire/wire-server.ts";
+import type { WireTransport } from "./transport/base-transport.ts";
 
 /** A live surface that peers can connect to. The caller that started it closes it. */
 export interface Listening {
@@ -53,7 +53,7 @@ export class Peers {
   readonly #live: Served;
   readonly #options: PeerOptions;
   readonly budgets: LinkBudgets;
-  readonly #peers = new Set<ServedWire>();
+  readonly #peers = new Set<WireServer>();
   #closing: Promise<unknown> | undefined;
 
   constructor(live: Served, options: PeerOptions) {
@@ -64,14 +64,14 @@ export class Peers {
 
   /** Serves a peer until it goes. If all places are taken, the oldest peer that has not said hello gives way. */
   add(transport: WireTransport): void {
-    const visit: { peer?: ServedWire } = {};
+    const visit: { peer?: WireServer } = {};
     const place = this.budgets.peers.open(undefined, (_excess, what) => {
       if (what === "spare" || visit.peer?.isGreeted !== false) return;
       transport.destroy();
       place.release();
     });
     if (this.#closing !== undefined || place.take(1) !== undefined) return transport.destroy();
-    const peer = serveWire(this.#live, transport, { ...this.#options, budgets: this.budgets });
+    const peer = new WireServer(this.#live, transport, { ...this.#options, budgets: this.budgets });
     visit.peer = peer;
     this.#peers.add(peer);
     void peer.closed.finally(() => {

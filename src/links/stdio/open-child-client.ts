@@ -9,7 +9,7 @@ import type { Connection } from "../link.ts";
 import { codeOf } from "../system-error.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
-import type { WireTransport } from "../wire/transport.ts";
+import type { WireTransport } from "../transport/base-transport.ts";
 
 /** A command, and its environment. */
 interface SpawnOptions {

@@ -5,7 +5,7 @@ import { systemClock } from "../../surface/system-clock.ts";
 import { startListening, type Listening, type PeerOptions } from "../listening.ts";
 import type { StdoutGuard } from "../stdout-guard.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
-import { serveWire } from "../wire/serve-wire.ts";
+import { WireServer } from "../wire/wire-server.ts";
 
 /** Options of {@link openStdioServer}. */
 export interface StdioServerOptions extends PeerOptions {
@@ -43,7 +43,7 @@ async function open(options: StdioServerOptions, scope: Scope): Promise<object> 
     destroy: () => void input.pause(),
     isWary: true,
   });
-  const peer = serveWire(options.live, transport, options);
+  const peer = new WireServer(options.live, transport, options);
   scope.add(() => peer.close());
   void peer.closed.then(() => scope.close());
   return {};

@@ -4,8 +4,60 @@ import { SurfaceError } from "../../errors.ts";
 import { fitsDepth, fitsValues } from "../../json-rpc/scan.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import type { TransportListener, WireTransport } from "../wire/transport.ts";
-import { maxFrameBytes } from "./frame-cutter.ts";
+
+/** Callbacks of a {@link WireTransport}. None of them may throw. */
+export interface TransportListener {
+  /** Receives a parsed message. */
+  message(message: JsonObject): void;
+  /** The transport is no longer full. */
+  drained(): void;
+  /** Called once, after the last message. Without a cause the end is orderly. */
+  ended(cause: Error | undefined): void;
+}
+
+/** A two-way pipe of whole JSON-RPC messages of bounded size, with flow control. */
+export interface WireTransport {
+  /** Whether the output is above its high-water mark: messages that can wait, or be dropped, should. */
+  readonly isFull: boolean;
+  /** Bytes read so far, including those of an unfinished message. */
+  readonly received: number;
+  /** Bytes written that the far side has not taken. */
+  readonly backlog: number;
+  /** Characters of the message that the listener is handling. */
+  readonly size: number;
+  /** Delivers messages from the next turn on, including those that came before, and the end. Called once. */
+  listen(listener: TransportListener): void;
+  /**
+   * Writes a message.
+   *
+   * @throws SurfaceError `FRAME_TOO_LARGE`, or `UNAVAILABLE` after the end. Nothing of the message is sent then.
+   */
+  write(message: object): void;
+  /** Takes large messages from now on. A server does so after the hello of its peer. */
+  trust(): void;
+  /** Stops reading, so that back pressure reaches the far side. Callable twice. */
+  pause(): void;
+  /** Reads on. Callable twice. */
+  resume(): void;
+  /** Sends what is written and ends; destroys the carrier if that takes long. Callable twice. */
+  close(): void;
+  /** Destroys the carrier at once: unsent messages are lost. Callable more than once. */
+  destroy(): void;
+}
+
+/** Most bytes of one message, its header not counted. */
+export const maxFrameBytes: number = 16 * 1024 * 1024;
+
+/** Most bytes of a message before the hello: names and digests of some thousand members. */
+export const maxFirstBytes: number = 1024 * 1024;
+
+/** Creates the error of a message that is too large. */
+export function toTooLarge(bytes: number, most: number): SurfaceError {
+  return new SurfaceError(
+    "FRAME_TOO_LARGE",
+    `Reading from a link: a frame has ${bytes} bytes, and must have at most ${most}`,
+  );
+}
 
 /** Most levels of a message: more than values have, and few enough for recursive code. */
 export const maxDepth = 256;
@@ -16,10 +68,10 @@ export const maxDepth = 256;
  */
 export const maxValues = 500_000;
 
-/** Milliseconds that the far side may take to say goodbye in turn. */
+/** Milliseconds that the far side may take to end its half. */
 const closingMs = 1000;
 const heavyUnread = 1024 * 1024;
-/** Memory of a text beside its characters. */
+/** Memory of a text in addition to its characters. */
 const textCost = 64;
 
 function parse(text: string): JsonObject | undefined {
@@ -42,8 +94,8 @@ function toOversize(problem: string): SurfaceError {
 }
 
 /**
- * Bounds messages, parses and writes them, and pauses, whatever carries their texts. While it is paused it goes on reading up to a
- * bound, because the end of a carrier that is not read would not be seen. What came before the end is handed on before the end.
+ * Bounds, parses and writes messages, over any carrier of texts. While it is paused it reads on up to a bound, because it would not
+ * see the end of a carrier that it does not read. Messages that came before the end are delivered before it.
  */
 export abstract class BaseTransport implements WireTransport {
   abstract readonly isFull: boolean;
@@ -55,7 +107,7 @@ export abstract class BaseTransport implements WireTransport {
   #unread = 0;
   #isHeavy = false;
   #isPaused = false;
-  /** Whether nothing is handed on: before the first turn, and while a message is. */
+  /** Whether nothing is delivered: before the first turn, and during a delivery. */
   #isBusy = true;
   #isDropping = false;
   #isOver = false;
@@ -64,7 +116,7 @@ export abstract class BaseTransport implements WireTransport {
 
   listen(listener: TransportListener): void {
     this.#listener = listener;
-    // The listener can say something first, and hears by its failure why there is nobody to hear it.
+    // The listener can write first, and learns of a dead carrier by the failure of that write.
     setImmediate(() => {
       this.#isBusy = false;
       this.#read();
@@ -94,7 +146,7 @@ export abstract class BaseTransport implements WireTransport {
   close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    // Read on, into nothing: the far side's end would not be seen otherwise.
+    // It reads on and drops: otherwise it would not see the end of the far side.
     this.#drop();
     this.finishWriting();
     this.onceClosed(systemClock.after(closingMs, () => this.destroy()));
@@ -107,14 +159,14 @@ export abstract class BaseTransport implements WireTransport {
   protected abstract isWritable(): boolean;
   /** Sends a text. */
   protected abstract send(text: string, bytes: number): void;
-  /** Sends what is written, then says that nothing follows. */
+  /** Sends what is written, then ends the output. */
   protected abstract finishWriting(): void;
   /** Starts or stops reading the carrier. */
   protected abstract flow(isFlowing: boolean): void;
   /** Calls `fn` when the carrier is gone. */
   protected abstract onceClosed(fn: () => void): void;
 
-  /** To be called with the text of each message. */
+  /** Takes the text of a message. */
   protected push(text: string): void {
     if (this.#end !== undefined || this.#isDropping) return;
     this.#texts.push(text);
@@ -122,19 +174,19 @@ export abstract class BaseTransport implements WireTransport {
     this.#read();
   }
 
-  /** To be called when nothing follows. The first cause counts; none is an orderly end. */
+  /** Ends the transport. The first cause counts; without one the end is orderly. */
   protected end(cause?: Error): void {
     if (this.#end !== undefined) return;
     this.#end = { cause };
     this.#read();
   }
 
-  /** To be called each time that the carrier is no longer full. */
+  /** Tells the listener that the carrier is no longer full. */
   protected drained(): void {
     this.#listener?.drained();
   }
 
-  /** Drops what has come and what comes; the end is still told. */
+  /** Drops all messages from now on, but not the end. */
   #drop(): void {
     this.#isDropping = true;
     this.#texts = [];
@@ -149,12 +201,12 @@ export abstract class BaseTransport implements WireTransport {
     this.flow(!isHeavy);
   }
 
-  /** Never runs inside itself: `resume()` for a message lets the loop that is under way go on. */
+  /** Does not run inside itself: after `resume()` during a delivery, the running loop goes on. */
   #read(): void {
     const listener = this.#listener;
     if (this.#isBusy || listener === undefined) return;
     this.#isBusy = true;
-    // After the end nothing resumes it, and what is left is little.
+    // After the end nothing resumes it, and few messages are left.
     while (!this.#isPaused || this.#end !== undefined) {
       const text = this.#texts.shift();
       if (text === undefined) break;
@@ -172,7 +224,7 @@ export abstract class BaseTransport implements WireTransport {
     try {
       listener.message(message);
     } catch (cause) {
-      // A fault of this package: the connection ends, and what waits on it with it.
+      // A bug of this package: the connection ends, and with it everything that waits for it.
       this.#fail(cause instanceof Error ? cause : undefined);
     }
   }

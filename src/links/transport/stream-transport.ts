@@ -1,24 +1,129 @@
-import type { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
-import type { WireTransport } from "../wire/transport.ts";
-import { BaseTransport } from "./base-transport.ts";
-import { FrameCutter, maxFirstBytes, maxFrameBytes } from "./frame-cutter.ts";
+import { FrameBuffer } from "../../json-rpc/frame-buffer.ts";
+import { BaseTransport, type WireTransport, maxFirstBytes, maxFrameBytes, toTooLarge } from "./base-transport.ts";
+
+const maxHeaderBytes = 4 * 1024;
+const headerEnd = "\r\n\r\n";
+/** Text that no header has: a control character, half a line end, a line without a colon. */
+const noHeader = /[^\t\r\n -~\u0080-\u00FF]|(?<!\r)\n|(?:^|\n)[^:\r\n]*\r\n/;
+const nothing = Buffer.alloc(0);
+const replacement = "\uFFFD";
+
+function misfit(problem: string): SurfaceError {
+  return new SurfaceError("PROTOCOL_MISMATCH", `Reading from a link: ${problem}`);
+}
+
+/** Returns the length in a header. Ignores other fields. */
+function readLength(header: string): number {
+  const lengths: string[] = [];
+  for (const line of header.split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon < 1) throw misfit('a header must be lines of "name: value"');
+    if (line.slice(0, colon).toLowerCase() === "content-length") lengths.push(line.slice(colon + 1).trim());
+  }
+  const [length = ""] = lengths;
+  if (lengths.length !== 1 || !/^[0-9]{1,15}$/.test(length)) {
+    throw misfit('a header must have one "Content-Length", a number of bytes');
+  }
+  return Number(length);
+}
+
+/**
+ * Cuts a stream of bytes into the texts of messages, each behind a header with its length. Memory is at most twice the largest
+ * frame, and grows with the bytes that came, not with the length in the header.
+ */
+export class FrameCutter {
+  readonly #onFrame: (text: string) => void;
+  readonly #partial = new FrameBuffer();
+  #header: Buffer = nothing;
+  /** Length of the current message; `undefined` while its header is read. */
+  #length: number | undefined;
+  /** Most bytes of a message whose header is read from now on. */
+  maxBytes: number = maxFrameBytes;
+
+  /** @param onFrame - called within `push()`. */
+  constructor(onFrame: (text: string) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  /**
+   * Reads a chunk, which is not kept.
+   *
+   * @throws SurfaceError `PROTOCOL_MISMATCH` for a malformed frame, `FRAME_TOO_LARGE` as soon as a header has too large a
+   * length. Nothing can be read after either.
+   */
+  push(chunk: Buffer): void {
+    for (let rest = chunk; rest.length > 0;) {
+      rest = this.#length === undefined ? this.#readHeader(rest) : this.#readBody(rest, this.#length);
+    }
+  }
+
+  #readHeader(bytes: Buffer): Buffer {
+    const before = this.#header.length;
+    const most = maxHeaderBytes + headerEnd.length - before;
+    const joined = before === 0 ? bytes : Buffer.concat([this.#header, bytes.subarray(0, most)]);
+    const end = joined.indexOf(headerEnd);
+    if (end > maxHeaderBytes || (end === -1 && joined.length > maxHeaderBytes)) {
+      throw misfit(`a header must end within ${maxHeaderBytes} bytes`);
+    }
+    const header = joined.toString("latin1", 0, end === -1 ? joined.length : end);
+    // At once: garbage may never contain the end of a header, and callers would wait for it.
+    if (noHeader.test(header)) throw misfit('a header must be lines of "name: value"');
+    if (end === -1) {
+      this.#header = Buffer.from(joined);
+      return nothing;
+    }
+    this.#length = this.#check(readLength(header));
+    this.#header = nothing;
+    return bytes.subarray(end + headerEnd.length - before);
+  }
+
+  #check(length: number): number {
+    if (length === 0) throw misfit("a frame must not be empty");
+    if (length <= this.maxBytes) return length;
+    throw toTooLarge(length, this.maxBytes);
+  }
+
+  #readBody(bytes: Buffer, length: number): Buffer {
+    const missing = length - this.#partial.length;
+    if (bytes.length < missing) {
+      this.#partial.append(bytes);
+      return nothing;
+    }
+    this.#length = undefined;
+    const body = bytes.subarray(0, missing);
+    if (this.#partial.length === 0) this.#deliver(body);
+    else {
+      this.#partial.append(body);
+      this.#deliver(this.#partial.take());
+    }
+    return bytes.subarray(missing);
+  }
+
+  #deliver(body: Buffer): void {
+    const text = body.toString("utf8");
+    // Decoding is the cheap check: bad bytes become U+FFFD, and only a text that holds one is looked at again.
+    if (text.includes(replacement) && !isUtf8(body)) throw misfit("a message must be UTF-8");
+    this.#onFrame(text);
+  }
+}
 
 /** More in one write is not faster. In UTF-16 units, which counting costs nothing for. */
 const flushAt = 64 * 1024;
 
-/** The two ends of a pipe of bytes. */
-export interface PipeEnds {
+/** The streams of a {@link createStreamTransport}. */
+interface PipeEnds {
   readonly input: Readable;
   readonly output: Writable;
-  /** Says that nothing follows, once everything was written. Default: ends the output. */
+  /** Ends the output after the last write. @default `output.end()` */
   readonly end?: () => void;
-  /** Lets go of both at once. May be called more than once. */
+  /** Destroys both. Callable more than once. */
   readonly destroy: () => void;
-  /** Whether no large message is read before `trust()`. */
+  /** Whether large messages are refused before `trust()`. */
   readonly isWary?: boolean;
-  /** Why it ended, for a log, where more is known than the streams say. Never rejects. */
+  /** Returns a better reason of the end than the streams have. Never rejects. */
   readonly explain?: () => Promise<Error | undefined>;
 }
 
@@ -27,8 +132,8 @@ function toBroken(cause: unknown): SurfaceError {
 }
 
 /**
- * Carries messages over bytes, framed as in the Language Server Protocol. Messages of one turn go out in one write, since a write a
- * message is most of what a small message costs. Listens to both streams for good.
+ * Carries messages over bytes, framed as in the Language Server Protocol. Sends the messages of one turn in one write, since the
+ * write is most of the cost of a small message. Never removes its listeners.
  */
 class StreamTransport extends BaseTransport {
   received = 0;
@@ -77,7 +182,7 @@ class StreamTransport extends BaseTransport {
     if (this.#pending.length >= flushAt) return this.#flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // Runs when the microtasks of this turn have: what they answer is in the same write.
+    // Runs after the microtasks of this turn, so that their answers are in the same write.
     process.nextTick(this.#onTick);
   }
 
@@ -114,7 +219,7 @@ class StreamTransport extends BaseTransport {
     try {
       this.#cutter.push(chunk);
     } catch (cause) {
-      // It cannot be known where the next message starts. What had come before is still handed on.
+      // The start of the next message is unknown. Earlier messages are still delivered.
       this.#ends.input.off("data", this.#onData).resume();
       this.end(cause instanceof Error ? cause : toBroken(cause));
     }
@@ -126,7 +231,7 @@ class StreamTransport extends BaseTransport {
   }
 }
 
-/** Makes a transport over two streams, which it owns from then on. */
+/** Creates a transport over two streams, which it owns from then on. */
 export function createStreamTransport(ends: PipeEnds): WireTransport {
   return new StreamTransport(ends);
 }

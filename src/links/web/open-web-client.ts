@@ -6,7 +6,7 @@ import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
 import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
-import { maxFrameBytes } from "../transport/frame-cutter.ts";
+import { maxFrameBytes } from "../transport/base-transport.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 
 /** Options of {@link openWebClient}. */

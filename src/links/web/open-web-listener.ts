@@ -10,7 +10,7 @@ import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
 import { Peers, startListening, type PeerOptions, type WebListening } from "../listening.ts";
 import { codeOf } from "../system-error.ts";
-import { maxFrameBytes } from "../transport/frame-cutter.ts";
+import { maxFrameBytes } from "../transport/base-transport.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 
 /** Rules for opening a web socket. */

@@ -3,9 +3,8 @@ import type { Socket } from "node:net";
 import { WebSocket, type RawData } from "ws";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../system-error.ts";
-import { BaseTransport } from "../transport/base-transport.ts";
-import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/frame-cutter.ts";
-import type { WireTransport } from "../wire/transport.ts";
+import { BaseTransport, type WireTransport } from "../transport/base-transport.ts";
+import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/base-transport.ts";
 
 /** Bytes in a socket that make it full. */
 const highWaterMark = 64 * 1024;

@@ -4,11 +4,10 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { Ending, type CloseReason } from "../link.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import type { IncomingRequest } from "./incoming-request.ts";
 import { errorCodes, goodbyeMs, methods, RpcError } from "./protocol.ts";
 import type { SentRequest } from "./sent-request.ts";
-import type { WireTransport } from "./transport.ts";
-import { WirePeer, type OutgoingRequest, type PeerHandlers } from "./wire-peer.ts";
+import type { WireTransport } from "../transport/base-transport.ts";
+import { WirePeer, type IncomingRequest, type OutgoingRequest, type PeerHandlers } from "./wire-peer.ts";
 
 /** How many answers may wait for a far side that takes none: it needs one, to a ping. */
 const maxOwed = 16;

@@ -1,21 +1,67 @@
+import { SurfaceError } from "../../errors.ts";
+import { toInputSchema, toOutputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { createIssue } from "../../schema/render-issues.ts";
-import { SurfaceError } from "../../errors.ts";
-import type { CompiledSchema } from "../../schema/compile-schema.ts";
+import type { Schema } from "../../schema/standard.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import type { EventPage, EventWait, PageOptions } from "../../surface/client.ts";
-import type { CollectionPage } from "../../surface/source.ts";
 import type { Kind, Member } from "../../surface/member.ts";
+import type { CollectionPage } from "../../surface/source.ts";
 import { toMissed } from "../../surface/to-missed.ts";
-import { toMemberSchemas, type MemberSchemas } from "./member-schemas.ts";
-import { toPartCodec, type PartCodec } from "./part-codec.ts";
-import { orStale } from "./part-codec.ts";
+import { orStale, toPartCodec, type PartCodec } from "./part-codec.ts";
+
+/** The schemas of one member, each on the side that crosses the wire. */
+export interface MemberSchemas {
+  /** The input, or the key of an item, on the input side; the others are on the output side. */
+  readonly argument: CompiledSchema | undefined;
+  readonly value: CompiledSchema | undefined;
+  /** The listed keys of a collection. */
+  readonly key: CompiledSchema | undefined;
+  /** The filter of a collection, on the input side. */
+  readonly filter: CompiledSchema | undefined;
+  readonly progress: CompiledSchema | undefined;
+  /** The details of declared refusals, by code. */
+  readonly errors: Readonly<Record<string, CompiledSchema>>;
+}
+
+type Part = "key" | "schema" | "filter" | "input" | "output" | "progress";
+
+/** Returns the schema of a member by its name. */
+function schemaAt(member: Member, part: Part): Schema | undefined {
+  // In every kind of member these names hold a schema or nothing.
+  return Object.hasOwn(member, part) ? (Reflect.get(member, part) as Schema | undefined) : undefined;
+}
+
+function compileErrors(member: Member, where: string): Record<string, CompiledSchema> {
+  // Without a prototype: the far side sends the codes that are looked up.
+  const compiled = Object.create(null) as Record<string, CompiledSchema>;
+  if (member.kind !== "procedure") return compiled;
+  for (const [code, schema] of Object.entries(member.errors)) {
+    const details = toOutputSchema(schema, `"${code}" of ${where}`);
+    if (details !== undefined) compiled[code] = details;
+  }
+  return compiled;
+}
+
+function compileMember(member: Member, key: string): MemberSchemas {
+  const where = `${member.kind} "${key}"`;
+  const argument = schemaAt(member, "key") ?? schemaAt(member, "input");
+  const filter = schemaAt(member, "filter");
+  return {
+    argument: argument === undefined ? undefined : toInputSchema(argument, where),
+    value: toOutputSchema(schemaAt(member, "schema") ?? schemaAt(member, "output"), where),
+    key: toOutputSchema(schemaAt(member, "key"), where),
+    filter: filter === undefined ? undefined : toInputSchema(filter, `the filter of ${where}`),
+    progress: toOutputSchema(schemaAt(member, "progress"), where),
+    errors: compileErrors(member, where),
+  };
+}
 
 /** Any verb of a channel. */
 export type Verb = RequestVerb | SubscribeVerb;
 
-/** What the answer of a verb is: one value, a list of them, or what an event says of its occurrences. */
+/** The form of a verb's answer. */
 type Form = "state" | "item" | "keys" | "list" | "value" | "values" | "wait" | "page";
 
 const forms: Readonly<Record<Kind, Partial<Readonly<Record<Verb, Form>>>>> = {
@@ -31,10 +77,10 @@ function unfit(where: string): SurfaceError {
   return new SurfaceError("INVALID_OUTPUT", "Reading an answer: it does not fit its verb", { issues });
 }
 
-/** A list of values. */
+/** Returns the codec of a list of values. */
 function listOf(part: PartCodec): PartCodec {
   return {
-    // A channel answers these verbs with a list.
+    // The type of a channel's answer to these verbs.
     encode: (values) => ({ value: (values as readonly unknown[]).map((value) => part.encode(value)) }),
     receive(answer) {
       const values = isJsonObject(answer) ? answer["value"] : undefined;
@@ -44,7 +90,7 @@ function listOf(part: PartCodec): PartCodec {
   };
 }
 
-/** A value, or undefined where there is none. */
+/** Returns the codec of a value that may be `undefined`. */
 function orAbsent(part: PartCodec): PartCodec {
   return {
     encode: (value) => (value === undefined ? {} : part.encode(value)),
@@ -73,7 +119,7 @@ function readWait(json: unknown, part: PartCodec): EventWait {
   if (!isJsonObject(json)) throw unfit("an object");
   const { status, reset } = json;
   const missed = toMissed(json["missed"]);
-  // A number that cannot be right says that something was missed, and no more.
+  // An invalid number still says that occurrences were missed.
   const isReset = reset === true || (missed === undefined && json["missed"] !== undefined);
   if (status !== "fired" && status !== "timed_out") throw unfit(`"status" to be "fired" or "timed_out"`);
   return {
@@ -87,14 +133,14 @@ function readWait(json: unknown, part: PartCodec): EventWait {
 
 function readPage(json: unknown, occurrences: PartCodec): EventPage {
   if (!isJsonObject(json)) throw unfit("an object");
-  // It reads lists, and the type of one is its reader's to know.
+  // The codec of a list returns one.
   const list = occurrences.receive({ value: json["occurrences"] ?? null }) as readonly unknown[];
   return { cursor: textAt(json, "cursor"), occurrences: list };
 }
 
 function waitOf(part: PartCodec): PartCodec {
   return {
-    // A channel answers this verb with a wait.
+    // The type of a channel's answer to this verb.
     encode: (wait) => ({ value: encodeWait(wait as EventWait, part) }),
     receive: (answer) => readWait(isJsonObject(answer) ? answer["value"] : undefined, part),
   };
@@ -104,7 +150,7 @@ function pageOf(part: PartCodec): PartCodec {
   const list = listOf(part);
   return {
     encode(page) {
-      // A channel answers this verb with a page.
+      // The type of a channel's answer to this verb.
       const { cursor, occurrences } = page as EventPage;
       return { value: { cursor, occurrences: list.encode(occurrences)["value"] ?? [] } };
     },
@@ -112,11 +158,11 @@ function pageOf(part: PartCodec): PartCodec {
   };
 }
 
-/** A page of a collection. */
+/** Returns the codec of a page of a collection. */
 function itemsOf(key: PartCodec, value: PartCodec): PartCodec {
   return {
     encode(page) {
-      // A channel answers these verbs with a page.
+      // The type of a channel's answer to these verbs.
       const { items, next } = page as CollectionPage<unknown, unknown>;
       const parts = items.map(([each, item]) => [key.encode(each), value.encode(item)]);
       return { value: { items: parts, ...(next === undefined ? {} : { next }) } };
@@ -144,7 +190,7 @@ const answers: Readonly<Record<Form, (schemas: MemberSchemas) => PartCodec>> = {
   page: ({ value }) => pageOf(toPartCodec(value)),
 };
 
-/** Whether the argument of a verb is a page, which no schema of the member describes. */
+/** Returns whether the argument of a verb is a page, which no schema of the member describes. */
 function takesPage(verb: Verb): boolean {
   return verb === "list" || verb === "watchList";
 }
@@ -159,19 +205,19 @@ function decodeArgument({ codec, wrapped }: CompiledSchema, json: JsonValue | un
   return json === undefined ? undefined : codec.decode(wrapped ? { value: json } : json);
 }
 
-/** How the values of one member travel. Made once a member. */
+/** Writes and reads the values of one member. */
 export class MemberCodec {
   readonly schemas: MemberSchemas;
   readonly #kind: Kind;
   readonly #answers = new Map<Verb, PartCodec>();
 
-  /** @throws SurfaceError `SCHEMA_UNSUPPORTED` when one of its schemas has no JSON form. */
+  /** @throws SurfaceError `SCHEMA_UNSUPPORTED` if one of its schemas has no JSON form. */
   constructor(member: Member, key: string) {
-    this.schemas = toMemberSchemas(member, key);
+    this.schemas = compileMember(member, key);
     this.#kind = member.kind;
   }
 
-  /** The codec of a verb's answers; `undefined` for a verb that the member does not have. */
+  /** Returns the codec of a verb's answers; `undefined` for a verb that the member does not have. */
   answer(verb: Verb): PartCodec | undefined {
     const codec = this.#answers.get(verb);
     if (codec !== undefined) return codec;
@@ -182,14 +228,14 @@ export class MemberCodec {
     return made;
   }
 
-  /** Writes an argument; `undefined` where there is none. Errors: `UNSERIALISABLE`. */
+  /** Writes an argument, if the verb has one. @throws SurfaceError `UNSERIALISABLE`. */
   encodeArgument(verb: Verb, value: unknown): JsonValue | undefined {
     if (takesPage(verb)) return this.#encodePage(value);
     const { argument } = this.schemas;
     return argument === undefined ? undefined : encodeArgument(argument, value);
   }
 
-  /** Reads an argument, for its owner to validate. Never throws. */
+  /** Reads an argument, which the owner validates. Never throws. */
   decodeArgument(verb: Verb, json: JsonValue | undefined): unknown {
     if (takesPage(verb)) return this.#decodePage(json);
     const { argument } = this.schemas;
@@ -197,7 +243,7 @@ export class MemberCodec {
   }
 
   #encodePage(page: unknown): JsonValue {
-    // A channel takes a page with these verbs.
+    // The type of the argument of these verbs.
     const { filter, ...rest } = page as PageOptions;
     const schema = this.schemas.filter;
     const written = schema === undefined ? filter : encodeArgument(schema, filter);
@@ -215,9 +261,9 @@ export class MemberCodec {
 const known = new WeakMap<Member, MemberCodec>();
 
 /**
- * The codec of a member.
+ * Returns the codec of a member, created once.
  *
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` when one of its schemas has no JSON form.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` if one of its schemas has no JSON form.
  */
 export function toMemberCodec(member: Member, key: string): MemberCodec {
   let codec = known.get(member);

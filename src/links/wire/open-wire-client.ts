@@ -10,10 +10,10 @@ import { createDropped } from "../droppable.ts";
 import type { Connection } from "../link.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { ClientSession } from "./client-session.ts";
-import { PeerContract } from "./peer-contract.ts";
+import { PeerContract } from "./contract.ts";
 import { defaultHandshakeMs, defaultHeartbeatMs, methods, protocolVersion, RpcError } from "./protocol.ts";
 import { SentRequest, type RequestFields } from "./sent-request.ts";
-import type { WireTransport } from "./transport.ts";
+import type { WireTransport } from "../transport/base-transport.ts";
 import { WireClient } from "./wire-client.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
 

@@ -8,7 +8,7 @@ import { Stale, type Staleness } from "../../surface/reading.ts";
 
 const reasonPattern = /^[a-z]{1,32}$/;
 
-/** Of a time nothing but its form is looked at: it is shown, and never reckoned with. */
+/** Checks the form of a time only: it is shown, and not computed with. */
 const timePattern = /^\d[\dTZ:.+-]{0,39}$/;
 
 function readStaleness(given: unknown): Staleness | undefined {
@@ -16,11 +16,11 @@ function readStaleness(given: unknown): Staleness | undefined {
   const { reason, since } = given;
   if (typeof reason !== "string" || !reasonPattern.test(reason)) return undefined;
   if (typeof since !== "string" || !timePattern.test(since)) return undefined;
-  // A peer of a later version may know further reasons, and those are passed on.
+  // Unknown reasons of a peer of a later version are passed on.
   return { reason: reason as Staleness["reason"], since };
 }
 
-/** An answer that may be stale: what is said of that stands beside the value. What cannot be read of it is left out. */
+/** Returns the codec of a value that may be stale. Malformed staleness is dropped. */
 export function orStale(part: PartCodec): PartCodec {
   return {
     encode(carried) {
@@ -36,14 +36,14 @@ export function orStale(part: PartCodec): PartCodec {
   };
 }
 
-/** How the values of one schema, its output side, travel between peers. */
+/** Writes and reads the values of one schema, its output side. */
 export interface PartCodec {
-  /** Writes a validated value. Errors: `UNSERIALISABLE`. */
+  /** Writes a validated value. @throws SurfaceError `UNSERIALISABLE`. */
   encode(value: unknown): Part;
   /**
-   * Reads a value of a peer, which is not to be trusted; runs no schema.
+   * Reads a value of a peer, which is not trusted. Runs no schema.
    *
-   * @throws SurfaceError `INVALID_OUTPUT` with the issues, for what does not fit.
+   * @throws SurfaceError `INVALID_OUTPUT` with the issues, for a value that does not fit.
    */
   receive(part: unknown): unknown;
 }
@@ -59,8 +59,8 @@ function valueOf(part: unknown): JsonValue | undefined {
   return part["value"];
 }
 
-/** The codec of values that no schema describes. */
-export const anyPart: PartCodec = {
+/** The codec of values without a schema. */
+const anyPart: PartCodec = {
   encode: (value) => (value === undefined ? {} : { value: anyCodec.encode(value) }),
   receive: valueOf,
 };
@@ -71,7 +71,7 @@ function createPartCodec(schema: CompiledSchema): PartCodec {
   return {
     encode(value) {
       const json = codec.encode(value);
-      // What is wrapped for agents is wrapped alike for peers.
+      // The wrapper for agents serves peers too.
       return wrapped && isJsonObject(json) ? json : { value: json };
     },
     receive(part) {
@@ -85,7 +85,7 @@ function createPartCodec(schema: CompiledSchema): PartCodec {
 
 const known = new WeakMap<CompiledSchema, PartCodec>();
 
-/** The codec of a schema's output side; without one, of any JSON. Made once a schema. */
+/** Returns the codec of a schema's output side, created once; without a schema, the codec of any JSON. */
 export function toPartCodec(schema: CompiledSchema | undefined): PartCodec {
   if (schema === undefined) return anyPart;
   let codec = known.get(schema);

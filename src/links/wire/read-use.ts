@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../../schema/json
 import type { Caller } from "../../surface/caller.ts";
 import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import { readCaller } from "./wire-caller.ts";
-import { maxCredit } from "./protocol.ts";
+import { readCredit } from "./served-stream.ts";
 import type { AskedSurface } from "../reach-surface.ts";
 
 /** A hello that somebody has said. */
@@ -136,9 +136,4 @@ export function readFollow(params: unknown): AskedStream | undefined {
   const credit = readCredit(params["credit"]);
   if (target === undefined || credit === undefined || !isVerb(followVerbs, verb) || !isNumber(stream)) return undefined;
   return { verb, ...target, stream, credit };
-}
-
-/** Reads an amount of credit; `undefined` when it is none. More than a stream can use is cut. */
-export function readCredit(given: unknown): number | undefined {
-  return isNumber(given) && given >= 0 ? Math.min(given, maxCredit) : undefined;
 }

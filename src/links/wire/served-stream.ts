@@ -2,34 +2,41 @@ import type { JsonObject } from "../../schema/json.ts";
 import { toPushing, type Pushing, type Sink } from "../../spine/pushing.ts";
 import { maxCredit } from "./protocol.ts";
 
-/** What a {@link ServedStream} sends, and where. */
-export interface ServedStreamSetting {
+/** Reads an amount of credit, at most what a stream can use; returns `undefined` for anything else. */
+export function readCredit(given: unknown): number | undefined {
+  return typeof given === "number" && Number.isSafeInteger(given) && given >= 0
+    ? Math.min(given, maxCredit)
+    : undefined;
+}
+
+/** Dependencies of a {@link ServedStream}. */
+interface ServedStreamDeps {
   readonly values: AsyncIterable<unknown>;
-  /** How many items its consumer takes to begin with. */
+  /** Items that the consumer takes at first. */
   readonly credit: number;
   /** Fires when the consumer has gone. */
   readonly signal: AbortSignal;
   /** Whether more was written than the far side has taken. */
   readonly isFull: () => boolean;
-  /** Writes an item. Errors: `UNSERIALISABLE`. */
+  /** Writes an item. @throws SurfaceError `UNSERIALISABLE`. */
   encode(this: void, value: unknown): JsonObject;
-  /** Sends an item. Errors: `FRAME_TOO_LARGE`. */
+  /** Sends an item. @throws SurfaceError `FRAME_TOO_LARGE`. */
   send(this: void, item: JsonObject): void;
-  /** Called once, when the values have ended and their maker has too. */
+  /** Called once, after the iteration has ended and returned. */
   over(this: void, failure?: { readonly cause: unknown }): void;
 }
 
 /**
- * Sends the values of one iteration, as far as its consumer has credit. Without credit nothing is asked for: an
- * iteration over the newest value then skips to the newest, and one that must not lose any waits.
+ * Sends the values of one iteration within the credit of its consumer. Without credit it pulls no values: an iteration over
+ * the newest value then skips to the newest, and a lossless one waits.
  */
 export class ServedStream implements Sink<unknown> {
-  readonly #setting: ServedStreamSetting;
+  readonly #setting: ServedStreamDeps;
   readonly #values: Pushing<unknown>;
   #credit: number;
   #isOver = false;
 
-  constructor(setting: ServedStreamSetting) {
+  constructor(setting: ServedStreamDeps) {
     this.#setting = setting;
     this.#credit = setting.credit;
     this.#values = toPushing(setting.values);
@@ -47,13 +54,13 @@ export class ServedStream implements Sink<unknown> {
     return this.#credit <= 0 || this.#setting.isFull();
   }
 
-  /** Lets it send so many more. */
+  /** Adds credit. */
   grant(credit: number): void {
     this.#credit = Math.min(this.#credit + credit, maxCredit);
     this.look();
   }
 
-  /** Looks again whether it may go on: what was written has been taken. */
+  /** Goes on, if the far side has taken what was written. */
   look(): void {
     if (!this.isFull) this.#values.resume();
   }

@@ -9,7 +9,7 @@ import type { ClientSession } from "./client-session.ts";
 import { ClientStream, skipped, type ReadItem } from "./client-stream.ts";
 import { toMemberCodec, type MemberCodec } from "./member-codec.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
-import type { PeerContract } from "./peer-contract.ts";
+import type { PeerContract } from "./contract.ts";
 import { methods, newestWindow, streamWindow, type RpcError } from "./protocol.ts";
 import { SentRequest, type RequestFields } from "./sent-request.ts";
 import { toCallerJson } from "./wire-caller.ts";

@@ -1,27 +1,25 @@
 import { SurfaceError } from "../../errors.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { SlotMap } from "../../spine/collections.ts";
-import { IncomingRequest } from "./incoming-request.ts";
-import { judgeMessage } from "./judge-message.ts";
 import type { PeerShares } from "./peer-shares.ts";
 import { RpcError } from "./protocol.ts";
-import type { TransportListener, WireTransport } from "./transport.ts";
+import type { TransportListener, WireTransport } from "../transport/base-transport.ts";
 import { refuse, toErrorAnswer } from "./wire-fault.ts";
 
-/** What a peer tells its owner. None of these may throw. */
+/** Callbacks of a {@link WirePeer}. None of them may throw. */
 export interface PeerHandlers {
   /** Answers a request, now or later, by its `reply()`. */
   request(request: IncomingRequest): void;
   notification(method: string, params: unknown): void;
-  /** What was written has been taken. */
+  /** The far side has taken everything that was written. */
   drained(): void;
-  /** The connection is over; told once. What waits for it is to settle before this returns. */
+  /** The connection is over; called once. Settles the lost requests before it returns. */
   ended(cause: unknown, lost: readonly OutgoingRequest[]): void;
 }
 
 /** A request to the far side. One of its methods is called, once; only `lose()` after the connection has ended. */
 export interface OutgoingRequest {
-  /** Given by the peer that sends it. */
+  /** Assigned by the peer that sends it. */
   id: number;
   readonly method: string;
   readonly params: JsonObject;
@@ -31,7 +29,47 @@ export interface OutgoingRequest {
   lose(cause: SurfaceError): void;
 }
 
-/** A request whose answer is of no interest but for being one. */
+/** An unanswered request of the far side. Creates its signal on first access. */
+export class IncomingRequest {
+  readonly id: string | number;
+  readonly method: string;
+  readonly params: unknown;
+  /** Characters of its message. */
+  readonly size: number;
+  readonly #peer: WirePeer;
+  #controller: AbortController | undefined;
+  #isAborted = false;
+
+  constructor(peer: WirePeer, message: Pick<IncomingRequest, "id" | "method" | "params" | "size">) {
+    this.#peer = peer;
+    this.id = message.id;
+    this.method = message.method;
+    this.params = message.params;
+    this.size = message.size;
+  }
+
+  /** Fires when the far side cancels the request, or has gone. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  /** Fires the signal. Callable twice. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#controller?.abort();
+  }
+
+  /** Answers the request with a result, or with an `RpcError`. The first answer counts. */
+  reply(outcome: unknown): void {
+    this.#peer.reply(this, outcome);
+  }
+}
+
+/** A request that ignores its answer, and only knows whether it is open. */
 class Probe implements OutgoingRequest {
   id = -1;
   readonly method: string;
@@ -55,7 +93,13 @@ class Probe implements OutgoingRequest {
   }
 }
 
-/** Whether one message was too large to be written. The connection is none the worse for it. */
+const maxIdLength = 128;
+
+function isId(id: unknown): id is string | number {
+  return typeof id === "string" ? id.length <= maxIdLength : Number.isSafeInteger(id);
+}
+
+/** Whether one message was too large to be written. The connection goes on. */
 function isTooLarge(cause: unknown): cause is SurfaceError {
   return cause instanceof SurfaceError && cause.code === "FRAME_TOO_LARGE";
 }
@@ -65,25 +109,16 @@ function createUnsent(): SurfaceError {
   return new SurfaceError("UNAVAILABLE", "Sending a request: the connection has ended");
 }
 
-/** Returns the method of a message that was judged to have one. */
-function methodOf({ method }: JsonObject): string {
-  return typeof method === "string" ? method : "";
-}
-
-function toAnswer(id: string | number, outcome: unknown): object {
-  return outcome instanceof RpcError ? { jsonrpc: "2.0", id, error: outcome } : { jsonrpc: "2.0", id, result: outcome };
-}
-
 /**
- * One end of a connection: JSON-RPC over a transport, with everything that a far side may send looked at first. It ends
- * once, whoever ends it, and nothing that it is handed throws. Messages are handled as they come, in one turn those of one chunk.
+ * One end of a connection: JSON-RPC 2.0 over a transport, without batches. It validates every message of the far side, and a
+ * malformed one ends the connection. Messages of one chunk are handled in one turn. No method throws, except `notify()`.
  *
- * A number and its text are one id. A request whose id is in use is dropped, and so is an answer to nothing.
+ * A number and its text are one id. Requests whose id is in use, and answers without a request, are dropped.
  */
 export class WirePeer implements TransportListener {
   readonly #transport: WireTransport;
   readonly #handlers: PeerHandlers;
-  /** What a server counts of its peer. Nothing is read from it while it does not take what was written. */
+  /** A server's account of its peer. While the peer does not read what was written, nothing is read from it. */
   readonly #shares: PeerShares | undefined;
   readonly #incoming = new SlotMap<string, IncomingRequest>();
   readonly #outgoing = new SlotMap<string, OutgoingRequest>();
@@ -94,7 +129,7 @@ export class WirePeer implements TransportListener {
   #backlog = 0;
   #isOver = false;
 
-  /** @param shares - given by a server, which does not trust its peer. */
+  /** @param shares - of a server, which does not trust its peer. */
   constructor(transport: WireTransport, handlers: PeerHandlers, shares?: PeerShares) {
     this.#transport = transport;
     this.#handlers = handlers;
@@ -121,14 +156,14 @@ export class WirePeer implements TransportListener {
     this.#transport.trust();
   }
 
-  /** Whether something was heard, or taken, since this was last asked. */
+  /** Returns whether a message came, or was taken, since the last call. */
   takeHeard(): boolean {
     const wasHeard = this.#wasHeard;
     this.#wasHeard = false;
     return wasHeard;
   }
 
-  /** Whether bytes came or were taken since this was last asked. */
+  /** Returns whether bytes came, or were taken, since the last call. */
   takeMoved(): boolean {
     const { received, backlog } = this.#transport;
     const hasMoved = received > this.#received || backlog < this.#backlog;
@@ -137,14 +172,14 @@ export class WirePeer implements TransportListener {
     return hasMoved;
   }
 
-  /** Lets the far side hear something, unless that waits behind what it has not taken. */
+  /** Sends a notification without params, unless it would wait behind what the far side has not taken. */
   tell(method: string): void {
     if (!this.isFull) this.notify(method, {});
   }
 
   /** Sends a request, or loses it at once. */
   request(request: OutgoingRequest): void {
-    if (!this.isOpen) return request.lose(createUnsent());
+    if (this.#isOver) return request.lose(createUnsent());
     this.#lastId += 1;
     const id = this.#lastId;
     request.id = id;
@@ -158,9 +193,9 @@ export class WirePeer implements TransportListener {
     }
   }
 
-  /** Asks for a sign of life, unless one that was asked for has not come. */
+  /** Asks for a sign of life, unless an earlier probe is unanswered. */
   ask(method: string): void {
-    if (!this.isOpen || this.#probe?.isOpen === true) return;
+    if (this.#isOver || this.#probe?.isOpen === true) return;
     this.#probe = new Probe(method);
     this.request(this.#probe);
   }
@@ -172,12 +207,12 @@ export class WirePeer implements TransportListener {
   }
 
   /**
-   * Sends a notification, where that is possible.
+   * Sends a notification, if the connection is open.
    *
    * @throws SurfaceError `FRAME_TOO_LARGE`, and nothing else.
    */
   notify(method: string, params: JsonObject): void {
-    if (!this.isOpen) return;
+    if (this.#isOver) return;
     try {
       this.#write({ jsonrpc: "2.0", method, params });
     } catch (cause) {
@@ -186,7 +221,7 @@ export class WirePeer implements TransportListener {
     }
   }
 
-  /** Answers a request with a result or an error. An answer that is too large becomes an error that says so. */
+  /** Answers a request with a result or an `RpcError`. Replaces a result that is too large by an error. */
   reply(request: IncomingRequest, outcome: unknown): void {
     if (this.#incoming.take(String(request.id)) === undefined || this.#isOver) return;
     this.#shares?.answered(request.size);
@@ -195,25 +230,13 @@ export class WirePeer implements TransportListener {
 
   message(message: JsonObject): void {
     this.#wasHeard = true;
-    if (!this.isOpen) return;
-    const judgement = judgeMessage(message);
-    switch (judgement.kind) {
-      case "request":
-        return this.#onRequest(message, judgement.id);
-      case "answer":
-        return this.#onAnswer(message, judgement.id);
-      case "cancel":
-        return this.#incoming.get(String(judgement.id))?.abort();
-      case "other":
-        return this.#handlers.notification(methodOf(message), message["params"]);
-      case "malformed":
-        return this.ended(new SurfaceError("PROTOCOL_MISMATCH", `Reading a message: found ${judgement.why}`));
-      case "dropped":
-    }
+    if (this.#isOver) return;
+    const problem = this.#take(message);
+    if (problem === undefined) return;
+    this.ended(new SurfaceError("PROTOCOL_MISMATCH", `Reading a message: found ${problem}`));
   }
 
   drained(): void {
-    // The far side has taken something: it is there.
     this.#wasHeard = true;
     if (this.#isOver) return;
     this.#shares?.weigh(this.#transport.backlog);
@@ -221,7 +244,7 @@ export class WirePeer implements TransportListener {
     this.#handlers.drained();
   }
 
-  /** Ends the connection, now; what was written is still sent. Callable twice. */
+  /** Ends the connection now; what was written is still sent. Callable twice. */
   ended(cause: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -231,35 +254,62 @@ export class WirePeer implements TransportListener {
     this.#transport.close();
   }
 
-  #onRequest(message: JsonObject, id: string | number): void {
-    const key = String(id);
+  /** Handles a message, or returns what is malformed. */
+  #take(message: JsonObject): string | undefined {
+    // Transports refuse other values too; the peer does not depend on that.
+    if (!isJsonObject(message) || message["jsonrpc"] !== "2.0") return "a message that is not JSON-RPC 2.0";
+    if (!Object.hasOwn(message, "method")) return this.#takeResponse(message);
+    const { method } = message;
+    if (typeof method !== "string") return "a method that is not a text";
+    const isResponse = Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+    if (isResponse) return "a request that is a response as well";
+    if (!Object.hasOwn(message, "id")) return this.#takeNotification(method, message["params"]);
+    const { id } = message;
+    if (!isId(id)) return "an id that is neither a short text nor an integer";
+    return this.#takeRequest(
+      new IncomingRequest(this, { id, method, params: message["params"], size: this.#transport.size }),
+    );
+  }
+
+  #takeRequest(request: IncomingRequest): undefined {
+    const key = String(request.id);
     if (this.#incoming.has(key)) return;
-    const { size } = this.#transport;
-    if (this.#shares?.admit(size) === false) return this.#answer(id, refuse("OVERFLOW"));
-    const request = new IncomingRequest(this, {
-      id,
-      method: methodOf(message),
-      params: message["params"],
-      size,
-    });
+    if (this.#shares?.admit(request.size) === false) return this.#answer(request.id, refuse("OVERFLOW"));
     this.#incoming.add(key, request);
     this.#handlers.request(request);
   }
 
-  #onAnswer({ result, error }: JsonObject, id: string | number): void {
-    const request = this.#outgoing.take(String(id));
-    if (error === undefined) return request?.result(result);
-    // It was judged to be the error of an answer.
-    const { code, message, data } = error as { code: number; message: string; data?: unknown };
-    request?.error(new RpcError(code, message, data));
+  #takeNotification(method: string, params: unknown): undefined {
+    if (method === "$/cancelRequest") {
+      const id = isJsonObject(params) ? params["id"] : undefined;
+      if (isId(id)) this.#incoming.get(String(id))?.abort();
+    } else if (!method.startsWith("$/")) {
+      this.#handlers.notification(method, params);
+    }
   }
 
-  #answer(id: string | number, outcome: unknown): void {
+  #takeResponse({ id, result, error }: JsonObject): string | undefined {
+    if (!isId(id)) return "an answer without an id";
+    if (error === undefined) {
+      if (result === undefined) return "an answer without a result";
+      this.#outgoing.take(String(id))?.result(result);
+      return undefined;
+    }
+    const { code, message, data } = isJsonObject(error) ? error : {};
+    if (typeof code !== "number" || !Number.isSafeInteger(code) || typeof message !== "string") {
+      return "an error that is none";
+    }
+    this.#outgoing.take(String(id))?.error(new RpcError(code, message, data));
+    return undefined;
+  }
+
+  #answer(id: string | number, outcome: unknown): undefined {
     try {
-      this.#write(toAnswer(id, outcome));
+      if (outcome instanceof RpcError) this.#write({ jsonrpc: "2.0", id, error: outcome });
+      else this.#write({ jsonrpc: "2.0", id, result: outcome });
     } catch (cause) {
-      if (!isTooLarge(cause)) return this.isOpen ? this.ended(cause) : undefined;
-      this.#answer(id, toErrorAnswer(new SurfaceError("FRAME_TOO_LARGE", "")));
+      if (isTooLarge(cause)) this.#answer(id, toErrorAnswer(new SurfaceError("FRAME_TOO_LARGE", "")));
+      else this.ended(cause);
     }
   }
 

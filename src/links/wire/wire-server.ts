@@ -1,101 +1,115 @@
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import { followSignal } from "../../spine/signals.ts";
+import type { Scope } from "../../spine/scope.ts";
+import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
+import { kScope } from "../../surface/implement-surface.ts";
+import type { Served } from "../../surface/implement-surfaces.ts";
 import { nextTurn } from "../../surface/owner/next-turn.ts";
-import type { LinkBudgets } from "../link-options.ts";
-import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
+import { systemClock } from "../../surface/system-clock.ts";
+import { createLinkBudgets, type LinkBudgets } from "../link-options.ts";
+import { reachSurface } from "../reach-surface.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import type { IncomingRequest } from "./incoming-request.ts";
 import { toPartCodec } from "./part-codec.ts";
 import { PeerShares } from "./peer-shares.ts";
-import { ProgressSender } from "./progress-sender.ts";
-import { goodbyeMs, maxAsks, maxStreams, methods, protocolVersion } from "./protocol.ts";
 import {
-  readAsk,
-  readCredit,
-  readFollow,
-  readHello,
-  type AskedOnce,
-  type AskedStream,
-  type Hello,
-} from "./read-use.ts";
+  defaultHandshakeMs,
+  defaultHeartbeatMs,
+  goodbyeMs,
+  maxAsks,
+  maxStreams,
+  methods,
+  protocolVersion,
+  type Part,
+} from "./protocol.ts";
+import { readAsk, readFollow, readHello, type AskedOnce, type AskedStream, type Hello } from "./read-use.ts";
 import { Greeted, type ServedMember } from "./served-members.ts";
-import { ServedStream } from "./served-stream.ts";
-import type { WireTransport } from "./transport.ts";
+import { readCredit, ServedStream } from "./served-stream.ts";
+import type { WireTransport } from "../transport/base-transport.ts";
 import { invalid, refuse, toErrorAnswer, unknown, untaken } from "./wire-fault.ts";
-import { WirePeer, type PeerHandlers } from "./wire-peer.ts";
+import { WirePeer, type IncomingRequest, type PeerHandlers } from "./wire-peer.ts";
 
-/** What a server is made of. Times are in milliseconds. */
-export interface ServerSetting {
-  /**
-   * Finds what the peer asks for.
-   *
-   * @throws SurfaceError `UNKNOWN_MEMBER` or `DROPPED`.
-   */
-  reach(asked: AskedSurface): ReachedSurface;
-  readonly transport: WireTransport;
-  readonly clock: Clock;
-  readonly heartbeatMs: number;
-  readonly handshakeMs: number;
-  readonly report: FaultReporter;
-  /** What all peers of its listener hold. */
-  readonly budgets: LinkBudgets;
+/** Options of a {@link WireServer}. Times are in milliseconds. */
+export interface WireServerOptions {
+  /** Silence after which the peer is asked for a sign of life. @default 5_000 */
+  readonly heartbeatMs?: number | undefined;
+  /** Time until the peer must have said hello. @default 5_000 */
+  readonly handshakeMs?: number | undefined;
+  /** Receives the faults that are masked here. @default the console's error stream */
+  readonly onFault?: FaultReporter | undefined;
+  /** Budgets of all peers of a listener. @default budgets of this peer alone */
+  readonly budgets?: LinkBudgets | undefined;
+  /** @default this machine's clock */
+  readonly clock?: Clock | undefined;
 }
 
-/** Serves a live surface to one peer: the server's end of a connection, from the first message to the last. */
+/**
+ * Serves one or several live surfaces to one peer, over a transport that it owns. Ends with the live surface, as `close()`
+ * does, and does not close it. When the peer goes, its requests are aborted. The caller that created it closes it.
+ */
 export class WireServer implements PeerHandlers {
-  readonly #setting: ServerSetting;
+  readonly #served: Served;
+  readonly #clock: Clock;
+  readonly #heartbeatMs: number;
+  readonly #onFault: FaultReporter;
   readonly #peer: WirePeer;
-  readonly #progress: ProgressSender;
   readonly #streams = new Map<number, ServedStream>();
+  /** The newest progress of each call while the far side does not take what is written. */
+  readonly #unsentProgress = new Map<number, Part>();
+  /** Removes this server from the scopes that it ends with. */
+  readonly #leaves = new Map<Scope, () => void>();
   readonly #heartbeat: Heartbeat;
   readonly #stopHandshake: () => void;
   #asks = 0;
-  /** How many of those wait for an event: its end cuts them off, and their clients send them again elsewhere. */
+  /** Asks that wait for an event: the end cuts them off, and clients send them again elsewhere. */
   #waits = 0;
-  /** Also those that have not begun to iterate: `#streams` has the others. */
+  /** Follows, also before their stream exists. */
   #follows = 0;
   #greeted: Greeted | undefined;
   #isLeaving = false;
   #isPeerLeaving = false;
   #isOver = false;
   #closing: Promise<void> | undefined;
-  /** Looks again whether it may end. */
+  /** Checks whether a closing server may end. */
   #look: () => void = () => {};
   #resolveClosed: () => void = () => {};
-  /** Resolves when the connection has ended. */
+  /** Resolves when the connection has ended; never rejects. */
   readonly closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
 
-  constructor(setting: ServerSetting) {
-    this.#setting = setting;
-    const { transport, clock, heartbeatMs: everyMs, handshakeMs } = setting;
-    const peer = new WirePeer(transport, this, new PeerShares(setting.budgets, () => transport.destroy()));
+  constructor(served: Served, transport: WireTransport, options: WireServerOptions = {}) {
+    const { clock = systemClock, heartbeatMs = defaultHeartbeatMs, handshakeMs = defaultHandshakeMs } = options;
+    const { budgets = createLinkBudgets(), onFault = reportToConsole } = options;
+    this.#served = served;
+    this.#clock = clock;
+    this.#heartbeatMs = heartbeatMs;
+    this.#onFault = toSafeReporter(onFault);
+    const peer = new WirePeer(transport, this, new PeerShares(budgets, () => transport.destroy()));
     this.#peer = peer;
-    this.#progress = new ProgressSender({
-      isFull: () => peer.isFull,
-      send: (token, part) => this.#notify(methods.progress, { token, ...part }),
-    });
-    this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.ended(undefined) });
+    this.#heartbeat = new Heartbeat({ clock, everyMs: heartbeatMs, peer, lost: () => peer.ended(undefined) });
     this.#stopHandshake = clock.after(handshakeMs, () => {
       if (this.#greeted === undefined) peer.ended(undefined);
     });
     peer.listen();
+    this.#endWith(served[kScope]);
+    void this.closed.then(() => {
+      for (const leave of this.#leaves.values()) leave();
+    });
   }
 
-  /** Whether the peer has said who it is. */
+  /** Whether the peer has said hello. */
   get isGreeted(): boolean {
     return this.#greeted !== undefined;
   }
 
-  /** Tells the peer that nothing new is taken. Callable twice. */
+  /** Tells the peer that no new requests are taken. Callable twice. */
   sayGoodbye(): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     this.#notify(methods.goodbye, {});
   }
 
-  /** Says goodbye, waits for what runs, within bounds, and ends. Callable twice. */
+  /** Says goodbye, waits five seconds at most for running requests, and ends. Callable twice. */
   close(): Promise<void> {
     this.#closing ??= this.#leave();
     return this.#closing;
@@ -132,7 +146,9 @@ export class WireServer implements PeerHandlers {
   }
 
   drained(): void {
-    this.#progress.flush();
+    const unsent = [...this.#unsentProgress];
+    this.#unsentProgress.clear();
+    for (const [token, part] of unsent) this.#sendProgress(token, part);
     for (const stream of [...this.#streams.values()]) stream.look();
   }
 
@@ -158,16 +174,17 @@ export class WireServer implements PeerHandlers {
   /** @throws SurfaceError `UNKNOWN_MEMBER` or `DROPPED`. */
   #greet({ surface: asked, members }: Hello): unknown {
     if (this.#greeted?.isFor(asked) === false) return refuse("UNKNOWN_MEMBER");
-    const reached = this.#setting.reach(asked);
+    const reached = reachSurface(this.#served, asked);
+    this.#endWith(reached.scope);
     if (this.#isLeaving) return untaken;
-    this.#greeted ??= new Greeted(asked, reached, this.#setting.report);
+    this.#greeted ??= new Greeted(asked, reached, this.#onFault);
     this.#peer.trust();
     this.#stopHandshake();
     return {
       protocol: protocolVersion,
       surface: asked.name,
       members: this.#greeted.members.digests(members),
-      heartbeatMs: this.#setting.heartbeatMs,
+      heartbeatMs: this.#heartbeatMs,
     };
   }
 
@@ -221,16 +238,16 @@ export class WireServer implements PeerHandlers {
     request.reply(outcome);
     this.#asks -= 1;
     if (verb === "wait") this.#waits -= 1;
-    if (progress !== undefined) this.#progress.forget(progress);
+    if (progress !== undefined) this.#unsentProgress.delete(progress);
     this.#look();
   }
 
   #tell({ progress: token, member }: AskedOnce, { codec }: ServedMember, value: unknown): void {
     if (token === undefined) return;
     try {
-      this.#progress.send(token, toPartCodec(codec.schemas.progress).encode(value));
+      this.#sendProgress(token, toPartCodec(codec.schemas.progress).encode(value));
     } catch (fault) {
-      internalError(fault, `the progress of member "${member}"`, this.#setting.report);
+      internalError(fault, `the progress of member "${member}"`, this.#onFault);
     }
   }
 
@@ -261,20 +278,37 @@ export class WireServer implements PeerHandlers {
     }
   }
 
+  /** Sends progress, or keeps the newest until there is room. */
+  #sendProgress(token: number, part: Part): void {
+    if (this.#peer.isFull) this.#unsentProgress.set(token, part);
+    else this.#notify(methods.progress, { token, ...part });
+  }
+
   /** Sends a notification. One that is too large is a fault. */
   #notify(method: string, params: JsonObject): void {
     try {
       this.#peer.notify(method, params);
     } catch (cause) {
-      internalError(cause, "a notification that is too large", this.#setting.report);
+      internalError(cause, "a notification that is too large", this.#onFault);
     }
+  }
+
+  /** Ends the server with what it serves. */
+  #endWith(scope: Scope): void {
+    if (this.#leaves.has(scope)) return;
+    // The goodbye comes before the first answer, so that callers know why their requests fail.
+    const unfollow = followSignal(scope.signal, () => this.sayGoodbye());
+    const forget = scope.add(() => this.close());
+    this.#leaves.set(scope, () => {
+      unfollow();
+      forget();
+    });
   }
 
   async #leave(): Promise<void> {
     this.sayGoodbye();
-    const { clock } = this.#setting;
     await new Promise<void>((resolve) => {
-      const stopTimer = clock.after(goodbyeMs, resolve);
+      const stopTimer = this.#clock.after(goodbyeMs, resolve);
       const look = (): void => {
         if (!this.#isOver && (this.#asks > this.#waits || (this.#greeted !== undefined && !this.#isPeerLeaving)))
           return;

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../../src/errors.ts";
-import type { TransportListener, WireTransport } from "../../../src/links/wire/transport.ts";
+import type { TransportListener, WireTransport } from "../../../src/links/transport/base-transport.ts";
 
 /** What came off a wire: a test knows what it looks for. */
 export type Loose = ReturnType<typeof JSON.parse>;

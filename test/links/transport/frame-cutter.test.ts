@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FrameCutter, maxFrameBytes } from "../../../src/links/transport/frame-cutter.ts";
+import { maxFrameBytes } from "../../../src/links/transport/base-transport.ts";
+import { FrameCutter } from "../../../src/links/transport/stream-transport.ts";
 import { framed } from "./support.ts";
 
 /** What a cutter makes of bytes that come in slices of a size. */

@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { maxValues } from "../../../src/links/transport/base-transport.ts";
-import { maxFrameBytes } from "../../../src/links/transport/frame-cutter.ts";
+import { maxFrameBytes, maxValues } from "../../../src/links/transport/base-transport.ts";
 import { createStreamTransport } from "../../../src/links/transport/stream-transport.ts";
 import { framed, hear, openPair, textOf, until } from "./support.ts";
 

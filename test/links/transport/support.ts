@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStreamTransport } from "../../../src/links/transport/stream-transport.ts";
-import type { WireTransport } from "../../../src/links/wire/transport.ts";
+import type { WireTransport } from "../../../src/links/transport/base-transport.ts";
 
 /** A socket of each end of one connection: real ones. */
 export async function openPair(): Promise<{ near: Socket; far: Socket }> {

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer, type ClientOptions } from "ws";
 import type { WebListening } from "../../../src/links/listening.ts";
-import { maxFrameBytes } from "../../../src/links/transport/frame-cutter.ts";
+import { maxFrameBytes } from "../../../src/links/transport/base-transport.ts";
 import { listenWebSocket, webSocket, type ListenWebSocketOptions } from "../../../src/links/web-socket.ts";
 import { echo, startEcho, type LiveEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { maxCallerLength, readCaller } from "../../../src/links/wire/wire-caller.ts";
 import { callerKey } from "../../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { createMemoryPair, type Loose } from "../support/memory-transport.ts";
-import { RawPeer } from "./support.ts";
+import { serveWire, RawPeer } from "./support.ts";
 
 const ada = { id: "ada", isAnonymous: false, scopes: ["ci:read"] };
 

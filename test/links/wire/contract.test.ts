@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import type { Schema } from "../../../src/schema/standard.ts";
 import { cell } from "../../../src/surface/cell.ts";
 import { collection } from "../../../src/surface/collection.ts";
@@ -14,7 +13,7 @@ import { cellSource } from "../../../src/surface/source.ts";
 import { stream } from "../../../src/surface/stream.ts";
 import { createMemoryPair, type Loose } from "../support/memory-transport.ts";
 import { rich } from "../support/rich-surface.ts";
-import { RawPeer, agree, outcome } from "./support.ts";
+import { serveWire, RawPeer, agree, outcome } from "./support.ts";
 import { usesOf } from "../../surface/uses-of.ts";
 
 const formless: Schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };

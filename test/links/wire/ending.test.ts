@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { SurfaceError } from "../../../src/errors.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { event } from "../../../src/surface/event.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
@@ -12,7 +11,7 @@ import { noteRejections, settle, until } from "../../surface/support.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
 import { day, makeTreasure, openRich, rich } from "../support/rich-surface.ts";
-import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
+import { serveWire, connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
 
 describe("goodbye", () => {
   it("lets what runs be answered, refuses what is new, and ends as gone", async () => {

@@ -3,13 +3,12 @@ import * as z from "zod";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../../src/errors.ts";
 import { toLinkLoss } from "../../../src/links/pump.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
 import { day } from "../support/rich-surface.ts";
-import { connectRaw, connectRich, outcome } from "./support.ts";
+import { serveWire, connectRaw, connectRich, outcome } from "./support.ts";
 import { usesOf } from "../../surface/uses-of.ts";
 
 describe("errors over a wire", () => {

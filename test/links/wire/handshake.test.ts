@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { settle } from "../../surface/support.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
 import { openRich, rich } from "../support/rich-surface.ts";
-import { RawPeer, agree, outcome, serveRaw } from "./support.ts";
+import { serveWire, RawPeer, agree, outcome, serveRaw } from "./support.ts";
 
 describe("shaking hands, as a client", () => {
   it("refuses a live surface of another name", async () => {

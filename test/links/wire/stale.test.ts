@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { toMemberCodec, type Verb } from "../../../src/links/wire/member-codec.ts";
 import { cell } from "../../../src/surface/cell.ts";
 import { collection } from "../../../src/surface/collection.ts";
@@ -14,7 +13,7 @@ import { stream } from "../../../src/surface/stream.ts";
 import { Pushed } from "../../surface/owner/pushed.ts";
 import { settle } from "../../surface/support.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
-import { connectRaw } from "./support.ts";
+import { serveWire, connectRaw } from "./support.ts";
 
 const since = "2026-01-02T03:04:05.678Z";
 const lost: Staleness = { reason: "lost", since };

@@ -1,16 +1,24 @@
 import { openWireClient, type WireClientOptions } from "../../../src/links/wire/open-wire-client.ts";
-import { serveWire, type ServeWireOptions } from "../../../src/links/wire/serve-wire.ts";
+import { WireServer, type WireServerOptions } from "../../../src/links/wire/wire-server.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { until } from "../../surface/support.ts";
 import { createMemoryPair, type MemoryTransport, type Loose } from "../support/memory-transport.ts";
 import { openRich, rich } from "../support/rich-surface.ts";
 
+/** Serves a live surface to one peer. */
+export function serveWire(...parameters: ConstructorParameters<typeof WireServer>): WireServer {
+  return new WireServer(...parameters);
+}
+
 /** A rich surface, served over a pipe in memory to one client. */
-export async function connectRich(options: WireClientOptions = {}, serving: ServeWireOptions = {}) {
+export async function connectRich(options: WireClientOptions = {}, serving: WireServerOptions = {}) {
   const opened = openRich();
   const pair = createMemoryPair();
   const wireFaults: Fault[] = [];
-  const served = serveWire(opened.live, pair.server, { onFault: (fault) => void wireFaults.push(fault), ...serving });
+  const served = serveWire(opened.live, pair.server, {
+    onFault: (fault) => void wireFaults.push(fault),
+    ...serving,
+  });
   const connection = await openWireClient(rich, pair.client, options);
   return { ...connection, ...opened, pair, served, connection, wireFaults };
 }
@@ -75,7 +83,7 @@ export class RawPeer {
 }
 
 /** A rich surface, served to a peer that speaks by hand. */
-export function serveRaw(serving: ServeWireOptions = {}) {
+export function serveRaw(serving: WireServerOptions = {}) {
   const opened = openRich();
   const pair = createMemoryPair();
   const served = serveWire(opened.live, pair.server, { onFault: () => {}, ...serving });

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { scanEnvelope } from "../../src/mcp/parse-frame.ts";
 
 const envelopeKey = fc.constantFrom("id", "method", "result", "error", "jsonrpc", "params", "x");
@@ -23,6 +23,28 @@ describe("scanEnvelope()", () => {
   it("takes the last id when there are several", () => {
     expect(scanEnvelope(`{"id":1,"params":{"id":2},"id":"three"}`)).toEqual({ id: "three", isResponse: false });
   });
+
+  it("reads a key that is written in escapes", () => {
+    expect(scanEnvelope(String.raw`{"\u0069\u0064":7,"r\u0065s\u0075LT":1,"\u0065rro\u0072":1}`)).toEqual({
+      id: 7,
+      isResponse: true,
+    });
+    expect(scanEnvelope(String.raw`{"\\u0069d":7,"\U0069d":8,"\id":9}`)).toEqual({ id: null, isResponse: false });
+    expect(scanEnvelope(String.raw`{"id":7,"\u006dethod":"ping","result":1}`)).toEqual({ id: 7, isResponse: false });
+  });
+
+  it.each([`"id":x`, `"id":x,`, `"id":1,`, String.raw`"\x":`, String.raw`"\U0069d":`, String.raw`"\u0069d":1,`])(
+    "parses at most one token of a text that repeats %s",
+    (piece) => {
+      const parse = vi.spyOn(JSON, "parse");
+      try {
+        scanEnvelope(`{${piece.repeat(2000)}`);
+        expect(parse.mock.calls.length).toBeLessThanOrEqual(1);
+      } finally {
+        parse.mockRestore();
+      }
+    },
+  );
 
   it.each([`{"id":"${"x".repeat(9_000)}"}`, `{"id":"\\x"}`, `{"id":`, `{"id`, `{"id":12`, `"id":1`, `{"id":{"id":1}}`])(
     "gives no id or the number that stands there when the text is %.20s",

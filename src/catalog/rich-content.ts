@@ -100,25 +100,25 @@ function makeSchema(): JsonObject {
 
 let made: JsonObject | undefined;
 
-/** The JSON Schema of a rich answer as JSON: what travels, and what two ends have to agree on. Made once, when asked for. */
+/** Returns the JSON Schema of rich content on a link. */
 function contentJsonSchema(): JsonObject {
   return (made ??= makeSchema());
 }
 
-/** What may be said of any block. */
-interface BlockWords {
+/** The members that any block may have. */
+interface AnyBlock {
   readonly annotations?: BlockAnnotations;
   readonly _meta?: JsonObject;
 }
 
-/** A resource, whole: its text, or its bytes in base64. */
+/** An embedded resource: its text, or its bytes in base64. */
 type HeldResource = { readonly uri: string; readonly mimeType?: string } & (
   | { readonly text: string; readonly blob?: never }
   | { readonly blob: string; readonly text?: never }
 );
 
 /** One block as JSON. Bytes are in base64. */
-export type RichBlock = BlockWords &
+export type RichBlock = AnyBlock &
   (
     | { readonly type: "text"; readonly text: string }
     | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
@@ -135,19 +135,19 @@ export type RichBlock = BlockWords &
       }
   );
 
-/** A rich answer as JSON: what a client of a procedure gets whose output is {@link richContent}. */
+/** Rich content as JSON: the output of a procedure with {@link richContent}, as clients receive it. */
 export interface RichContent {
   readonly blocks: readonly RichBlock[];
-  /** Says the same to programs: any JSON. */
+  /** The same for programs: any JSON. */
   readonly structured?: JsonValue;
-  /** Says that what was asked for has failed. */
+  /** Whether the request failed. */
   readonly isError?: boolean;
 }
 
-/** The schema of rich answers. */
+/** The schema of rich content. */
 export type RichContentSchema = SchemaWithJson<Content | RichContent, RichContent>;
 
-/** Known by it, also where it is another copy of this package that made it. */
+/** Marks the schema, also for another copy of this package. */
 const kRich: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.rich-content");
 
 function refuse(what: string): SurfaceError {
@@ -157,7 +157,7 @@ function refuse(what: string): SurfaceError {
 type BlockReader = (json: JsonObject, options: BlockOptions) => ContentBlock;
 
 const readers: Readonly<Record<RichBlock["type"], BlockReader>> = {
-  // Each hands on what it was given, whatever that is: whoever makes a block says what is wrong with it.
+  // The functions that create blocks check all members.
   text: (json, options) => textBlock(json["text"] as string, options),
   // As above.
   image: (json, options) => imageBlock({ ...json, ...options } as unknown as MediaDefinition),
@@ -175,38 +175,39 @@ const readers: Readonly<Record<RichBlock["type"], BlockReader>> = {
   resource_link: (json, options) => linkBlock({ ...json, ...options } as unknown as LinkDefinition),
 };
 
-function isKnown(type: unknown): type is RichBlock["type"] {
+/** Returns whether `type` is one of the five types of blocks. */
+export function isBlockType(type: unknown): type is RichBlock["type"] {
   return typeof type === "string" && Object.hasOwn(readers, type);
 }
 
-function readBlock(given: unknown): ContentBlock {
+/** Reads a block as JSON. @throws SurfaceError `INVALID_OPTION`. */
+export function readBlock(given: unknown): ContentBlock {
   const type = isJsonObject(given) ? given["type"] : undefined;
-  if (!isJsonObject(given) || !isKnown(type)) {
+  if (!isJsonObject(given) || !isBlockType(type)) {
     throw refuse('a block must be an object whose "type" is one of the five');
   }
   const { annotations, _meta: meta } = given;
   if (annotations !== undefined && !isJsonObject(annotations)) throw refuse('"annotations" must be an object');
-  // What is in them is looked at where the block is made.
+  // The function that creates the block checks them.
   const options = { annotations, meta } as BlockOptions;
   return readers[type](given, options);
 }
 
-/** The blocks of a value and what it says to programs, as they were given. */
+/** Returns the members of rich content, unchecked. */
 function partsOf(value: unknown): ContentOptions & { readonly blocks: readonly unknown[] } {
   if (isContent(value)) return value[kContent];
   if (!isJsonObject(value) || !Array.isArray(value["blocks"])) {
     throw refuse("it must be made by content(), or be { blocks, structured? } as JSON");
   }
   const { blocks, structured, isError } = value;
-  // What it is, is looked at where the content is made.
+  // `content` checks it.
   return { blocks, structured, ...(isError === undefined ? {} : { isError: isError as boolean }) };
 }
 
 /**
- * Reads a rich answer, made by `content()` or as JSON from anywhere: every block of it is looked at again, and what is
- * no part of a block is left out.
+ * Reads rich content, made by `content()` or as JSON. Checks every block again, and drops unknown members.
  *
- * @throws SurfaceError `INVALID_OPTION` saying what is wrong with it.
+ * @throws SurfaceError `INVALID_OPTION`.
  */
 function readContent(value: unknown): Content {
   const { blocks, ...said } = partsOf(value);
@@ -214,7 +215,7 @@ function readContent(value: unknown): Content {
 }
 
 function toPlain({ [kContent]: { blocks, structured, isError } }: Content): RichContent {
-  // Whoever made the blocks wrote no others.
+  // The functions that create blocks write no other JSON.
   const plain = Object.freeze([...blocks]) as unknown as RichContent["blocks"];
   const failed = isError === true ? { isError } : {};
   if (structured === undefined) return Object.freeze({ blocks: plain, ...failed });
@@ -227,7 +228,7 @@ function validate(
   try {
     return { value: toPlain(readContent(value)) };
   } catch (cause) {
-    // A trap or a getter of what was returned may have thrown anything.
+    // A trap or a getter of the value may throw anything.
     const message = cause instanceof SurfaceError ? cause.message : "expected what content() makes";
     return { issues: [{ message }] };
   }
@@ -252,7 +253,7 @@ export const richContent: RichContentSchema = /* @__PURE__ */ Object.freeze({
   },
 } as const);
 
-/** Whether a schema is {@link richContent}, of this copy of the package or another. */
+/** Returns whether a schema is {@link richContent}, of any copy of this package. */
 export function isRichContent(schema: unknown): boolean {
   return typeof schema === "object" && schema !== null && kRich in schema;
 }

@@ -139,7 +139,7 @@ export type { WebSocketOptions } from "./links/web-socket.ts";
 
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
 export { memoryContext } from "./catalog/memory/create-memory-context.ts";
-export { operationRegistry } from "./catalog/operation-registry.ts";
+export { operationRegistry } from "./catalog/mounts/operation-registry.ts";
 export { staleMetaKey } from "./catalog/resource-entries.ts";
 export { body } from "./catalog/resource-body.ts";
 export { richContent } from "./catalog/rich-content.ts";
@@ -173,7 +173,13 @@ export type {
 export type { LogLevel, OnAbort, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
 export type { DeadJob, Job, Jobs, KeyValue, MemoryContext, PubSub } from "./catalog/memory/memory-context.ts";
-export type { MountContext, MountedOperation, MountedResource, MountedSchema, MountSource } from "./catalog/mount.ts";
+export type {
+  MountContext,
+  MountedOperation,
+  MountedResource,
+  MountedSchema,
+  MountSource,
+} from "./catalog/mounts/mount.ts";
 export type {
   OperationAnswer,
   OperationDefinition,
@@ -183,7 +189,7 @@ export type {
   RegisteredOperation,
   RegisterOptions,
   RegistryOptions,
-} from "./catalog/operation-registry.ts";
+} from "./catalog/mounts/operation-registry.ts";
 export type { ContextCall, ContextFactory } from "./catalog/own-context.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";

@@ -3,7 +3,7 @@ import type { AskTimeouts } from "../catalog/asking.ts";
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
-import type { MountSource } from "../catalog/mount.ts";
+import type { MountSource } from "../catalog/mounts/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
 import type { Link } from "../links/link.ts";

@@ -1,4 +1,4 @@
-import { assertMountSource, type MountSource } from "../catalog/mount.ts";
+import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
 import { SurfaceError } from "../errors.ts";
 import { defineSurface } from "../surface/define-surface.ts";
 import { kDefinition, type McpOptions } from "./app-definition.ts";

@@ -1,7 +1,7 @@
 import { authorise } from "../call/authorise.ts";
 import { lacksAuthority } from "../call/nesting.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { LiveCatalog } from "../catalog/live-catalog.ts";
+import type { LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher, type Named } from "../catalog/glob.ts";
 import { SurfaceError } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
-import { mountOrigin, takesName } from "../catalog/mounted-names.ts";
-import { pullOrigin, pullToolNames } from "../catalog/pull-tools.ts";
+import { mountOrigin, takesName } from "../catalog/mounts/mounted-names.ts";
+import { pullOrigin, pullToolNames } from "../catalog/resources/pull-tools.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { findGateway } from "../views/views.ts";

@@ -1,4 +1,4 @@
-import type { MountSource } from "../catalog/mount.ts";
+import type { MountSource } from "../catalog/mounts/mount.ts";
 import type { McpOptions } from "./app-definition.ts";
 import { appOfMount, type MountedApp } from "./app-of-mount.ts";
 

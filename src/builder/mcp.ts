@@ -4,7 +4,7 @@ import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
-import type { MountSource } from "../catalog/mount.ts";
+import type { MountSource } from "../catalog/mounts/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
 import { readExposeMap, readTags } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";

@@ -1,8 +1,8 @@
 import { assertBespokeResource } from "../catalog/bespoke-resource.ts";
-import { assertMountSource, type MountSource } from "../catalog/mount.ts";
+import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
 import { readBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import { readBespokeTool } from "../catalog/bespoke-tool.ts";
-import { assertPrefix, mountOrigin } from "../catalog/mounted-names.ts";
+import { assertPrefix, mountOrigin } from "../catalog/mounts/mounted-names.ts";
 import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";

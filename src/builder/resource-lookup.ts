@@ -1,8 +1,8 @@
 import { authorise } from "../call/authorise.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
-import type { ListedItems, MayList } from "../catalog/listed-items.ts";
+import type { ListedItems, MayList } from "../catalog/resources/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import type { ResourceWatches, WatchTold } from "../catalog/resource-watches.ts";
+import type { ResourceWatches, WatchTold } from "../catalog/resources/resource-watches.ts";
 import type { LargeValues, Readable } from "../mcp/large-values.ts";
 import type { ListName } from "../mcp/lists.ts";
 import type { AppResources } from "../mcp/servable-app.ts";

@@ -1,5 +1,5 @@
 import type { ExposeChecked, ExposeTyped } from "../catalog/expose.ts";
-import type { MountSource } from "../catalog/mount.ts";
+import type { MountSource } from "../catalog/mounts/mount.ts";
 import type { MemoryContext } from "../catalog/memory/memory-context.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
 import { SurfaceError } from "../errors.ts";

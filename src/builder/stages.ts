@@ -7,9 +7,9 @@ import type {
   ExposedToolKeys,
 } from "../catalog/expose.ts";
 import type { Calls } from "../call/call-node.ts";
-import type { MountSource } from "../catalog/mount.ts";
+import type { MountSource } from "../catalog/mounts/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
-import type { PullToolName } from "../catalog/pull-tools.ts";
+import type { PullToolName } from "../catalog/resources/pull-tools.ts";
 import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";

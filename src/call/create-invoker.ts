@@ -3,7 +3,7 @@ import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolE
 import { isAbsent } from "../catalog/is-absent.ts";
 import { inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import type { ChangeCount } from "../catalog/watched-resource.ts";
+import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";

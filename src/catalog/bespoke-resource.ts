@@ -33,7 +33,7 @@ import type {
   TemplateVariable,
 } from "./entry.ts";
 import { assertFreeUri, readFreeTemplate, type UriSegment } from "./uri-syntax.ts";
-import { followChanges } from "./follow-changes.ts";
+import { followChanges } from "./resources/follow-changes.ts";
 import type { ResourceEntries } from "./mapping.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { OwnContext } from "./own-context.ts";

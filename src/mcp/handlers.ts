@@ -3,7 +3,7 @@ import { chargeAttempt, limitAttempt } from "../call/limit-call.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import type { ListedItems } from "../catalog/listed-items.ts";
+import type { ListedItems } from "../catalog/resources/listed-items.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { ReadOutcome } from "../call/outcome.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";

@@ -6,7 +6,7 @@ import type { Excerpt, KeptFor, LargeValues } from "./large-values.ts";
 import { bytesOver, toRpcResult, toWellFormedJson, writeJson, type RpcAnswer } from "./protocol.ts";
 import { authorise } from "../call/authorise.ts";
 import type { Caller } from "../surface/caller.ts";
-import { pullOrigin, readResourceName } from "../catalog/pull-tools.ts";
+import { pullOrigin, readResourceName } from "../catalog/resources/pull-tools.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 

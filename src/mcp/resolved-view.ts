@@ -1,10 +1,10 @@
 import { authorise } from "../call/authorise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { LiveCatalog } from "../catalog/live-catalog.ts";
+import type { LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
 import { replaceTools } from "../catalog/narrow-catalog.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
-import type { ResourceWatches } from "../catalog/resource-watches.ts";
+import type { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";
 import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
 import { OperationIndex } from "../gateway/operation-index.ts";

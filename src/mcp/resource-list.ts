@@ -3,7 +3,7 @@ import { CallContext } from "../call/call-context.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "../catalog/entry.ts";
-import type { ListedItems, MayList, VisibleItems } from "../catalog/listed-items.ts";
+import type { ListedItems, MayList, VisibleItems } from "../catalog/resources/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";

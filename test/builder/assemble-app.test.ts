@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { assembleApp } from "../../src/builder/assemble-app.ts";
 import { mcp } from "../../src/builder/mcp.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";

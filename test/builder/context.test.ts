@@ -3,7 +3,7 @@ import { z } from "zod";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
-import type { MountSource } from "../../src/catalog/mount.ts";
+import type { MountSource } from "../../src/catalog/mounts/mount.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { Refusal } from "../../src/errors.ts";
 import { cell } from "../../src/surface/cell.ts";

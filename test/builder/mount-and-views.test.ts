@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { kDefinition, type AppDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
-import type { MountSource } from "../../src/catalog/mount.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import type { MountSource } from "../../src/catalog/mounts/mount.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import type { ViewRules } from "../../src/views/view-rules.ts";

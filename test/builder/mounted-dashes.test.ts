@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mcpAgent } from "../../src/builder/mcp-agent.ts";
 import { mcp } from "../../src/builder/mcp.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { agent } from "../../src/from/agent/agent.ts";
 import { invoker } from "../../src/from/invoker/invoker.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { ReplayOptions } from "../../src/builder/replay-app.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";
 import type { RpcAnswer } from "../../src/mcp/protocol.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { Views } from "../../src/views/views.ts";
 import { viewRulesFile } from "../../src/views/view-rules-file.ts";
 import type { ViewRules } from "../../src/views/view-rules.ts";

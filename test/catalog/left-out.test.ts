@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { MountSource } from "../../src/catalog/mount.ts";
+import type { MountSource } from "../../src/catalog/mounts/mount.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { mount } from "./mount-support.ts";
 

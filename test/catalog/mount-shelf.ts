@@ -1,4 +1,4 @@
-import type { MountedOperation, MountedResource, MountSource } from "../../src/catalog/mount.ts";
+import type { MountedOperation, MountedResource, MountSource } from "../../src/catalog/mounts/mount.ts";
 import { Listeners } from "../../src/surface/listeners.ts";
 
 /** A source of things to read that come, change and go when a test says so. */

@@ -3,9 +3,9 @@ import { cannotNest } from "../../src/catalog/outcome.ts";
 import { createAsks } from "../../src/catalog/create-asks.ts";
 import { anonymous } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
-import { createLiveCatalog, type LiveCatalog } from "../../src/catalog/live-catalog.ts";
-import type { MountContext, MountSource } from "../../src/catalog/mount.ts";
-import { operationRegistry, type OperationRegistry } from "../../src/catalog/operation-registry.ts";
+import { createLiveCatalog, type LiveCatalog } from "../../src/catalog/mounts/live-catalog.ts";
+import type { MountContext, MountSource } from "../../src/catalog/mounts/mount.ts";
+import { operationRegistry, type OperationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { catalogOf } from "./support.ts";
 

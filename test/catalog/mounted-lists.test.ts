@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { diffLists, patchList } from "../../src/catalog/list-changes.ts";
-import type { MountedOperation, MountedResource } from "../../src/catalog/mount.ts";
+import type { MountedOperation, MountedResource } from "../../src/catalog/mounts/mount.ts";
 import { mount } from "./mount-support.ts";
 import { Shelf } from "./mount-shelf.ts";
 

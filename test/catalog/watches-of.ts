@@ -1,15 +1,15 @@
 import { ResourceLookup } from "../../src/builder/resource-lookup.ts";
 import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
-import { createLiveCatalog } from "../../src/catalog/live-catalog.ts";
+import { createLiveCatalog } from "../../src/catalog/mounts/live-catalog.ts";
 import { LargeValues } from "../../src/mcp/large-values.ts";
 import { CatalogLists } from "../../src/mcp/lists.ts";
 import { ViewResolver } from "../../src/mcp/view-resolver.ts";
 import { Views } from "../../src/views/views.ts";
-import { createListedItems } from "../../src/catalog/listed-items.ts";
+import { createListedItems } from "../../src/catalog/resources/listed-items.ts";
 import { readTags } from "../../src/catalog/read-exposures.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
-import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
+import { ResourceWatches } from "../../src/catalog/resources/resource-watches.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createClient } from "../../src/surface/create-client.ts";

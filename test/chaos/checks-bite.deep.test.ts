@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
   ],
   [
     "the face answers reads from before a mutation",
-    { patches: [patch("catalog/resource-watches.ts", `resource.seenAfter === this.changes.count`, `true`)] },
+    { patches: [patch("catalog/resources/resource-watches.ts", `resource.seenAfter === this.changes.count`, `true`)] },
     "own writes are read",
   ],
 ];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { schemaLimits } from "../../src/catalog/live-catalog.ts";
+import { schemaLimits } from "../../src/catalog/mounts/live-catalog.ts";
 import { defaultLimits } from "../../src/http/budgets.ts";
 import { defaultLinkLimits } from "../../src/links/link-options.ts";
 

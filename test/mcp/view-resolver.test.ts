@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
-import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
+import type { LiveCatalog } from "../../src/catalog/mounts/live-catalog.ts";
 import type { PromptEntry, ToolEntry } from "../../src/catalog/entry.ts";
 import { replaceTools } from "../../src/catalog/narrow-catalog.ts";
 import { Budget } from "../../src/spine/budget.ts";

@@ -8,7 +8,7 @@ import type { MemberOfKind } from "../../surface/member.ts";
 import type { CollectionPage } from "../../surface/source.ts";
 import type { SummariseItem } from "../../tags/tool-options.ts";
 import type { ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
-import { withKeyCompleters } from "../key-completer.ts";
+import { withKeyCompleters } from "../resources/key-completer.ts";
 import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
 import {
   encodeBare,
@@ -19,7 +19,7 @@ import {
   type ResourceView,
 } from "../resource-entries.ts";
 import { toTemplateShape, type TemplateShape } from "../template-variables.ts";
-import { maxListedItems, toListedItems } from "../to-listed-items.ts";
+import { maxListedItems, toListedItems } from "../resources/to-listed-items.ts";
 import { compileOutput } from "../tool-schemas.ts";
 
 type ExposedCollection = Exposed<MemberOfKind<"collection">>;

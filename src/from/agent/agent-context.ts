@@ -1,4 +1,4 @@
-import type { MountContext } from "../../catalog/mount.ts";
+import type { MountContext } from "../../catalog/mounts/mount.ts";
 
 /**
  * One step of an agent's run, as it is told of. Of these kinds more is known: `llm_call_started` and `llm_call_completed`,

@@ -1,5 +1,5 @@
 import { OwnContext, type ContextCall, type ContextFactory } from "../../catalog/own-context.ts";
-import type { MountContext } from "../../catalog/mount.ts";
+import type { MountContext } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { modelAnswered, readStep, type AgentCall, type AgentContext, type AgentStep } from "./agent-context.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryContext } from "../../catalog/memory/memory-context.ts";
-import type { MountContext, MountedOperation, MountedSchema, MountSource } from "../../catalog/mount.ts";
+import type { MountContext, MountedOperation, MountedSchema, MountSource } from "../../catalog/mounts/mount.ts";
 import {
   operationRegistry,
   type OperationAnswer,
   type OperationInput,
   type RegisteredOperation,
-} from "../../catalog/operation-registry.ts";
+} from "../../catalog/mounts/operation-registry.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import type { AgentCall, AgentContext, AgentStep } from "./agent-context.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { MountedOperation } from "../../catalog/mount.ts";
+import type { MountedOperation } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";

@@ -1,4 +1,4 @@
-import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
+import type { MountedOperation, MountedResource } from "../../catalog/mounts/mount.ts";
 import { callable, flag, oneOf, withDefault, type OptionFields, type WithDefaults } from "../../options/option.ts";
 import { invalidOption, readOptions, type ReadOptions } from "../../options/read-options.ts";
 import type { FaultReporter } from "../../surface/fault.ts";

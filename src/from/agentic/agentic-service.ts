@@ -1,4 +1,4 @@
-import type { MountSource } from "../../catalog/mount.ts";
+import type { MountSource } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { readAgenticOptions, type AgenticOptions } from "./agentic-options.ts";
 import { AgenticSource } from "./agentic-source.ts";

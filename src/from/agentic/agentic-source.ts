@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 import { operationNotFound } from "../../catalog/outcome.ts";
-import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
+import type { MountedOperation, MountedResource } from "../../catalog/mounts/mount.ts";
 import { jsonBody } from "../../catalog/resource-body.ts";
 import { Refusal } from "../../errors.ts";
 import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";

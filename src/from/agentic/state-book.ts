@@ -1,4 +1,4 @@
-import type { MountedResource } from "../../catalog/mount.ts";
+import type { MountedResource } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { AgenticOptions, StateWords } from "./agentic-options.ts";

@@ -1,7 +1,7 @@
 import { callable, type OptionFields } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
 import { operationNotFound } from "../../catalog/outcome.ts";
-import type { MountContext, MountedOperation, MountSource } from "../../catalog/mount.ts";
+import type { MountContext, MountedOperation, MountSource } from "../../catalog/mounts/mount.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject } from "../../schema/json.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";

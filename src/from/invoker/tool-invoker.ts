@@ -1,4 +1,4 @@
-import type { MountContext, MountedOperation, MountedSchema } from "../../catalog/mount.ts";
+import type { MountContext, MountedOperation, MountedSchema } from "../../catalog/mounts/mount.ts";
 import { isJsonObject, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import { isSchema } from "../../schema/standard.ts";
 import { toInputSchema, toOutputSchema } from "../../schema/compile-schema.ts";

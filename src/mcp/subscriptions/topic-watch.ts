@@ -1,4 +1,4 @@
-import type { WatchTold } from "../../catalog/resource-watches.ts";
+import type { WatchTold } from "../../catalog/resources/resource-watches.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Caller } from "../../surface/caller.ts";

@@ -1,7 +1,7 @@
 import { CallContext } from "../../../src/call/call-context.ts";
 import { createInvoker } from "../../../src/call/create-invoker.ts";
 import type { ProgressReport } from "../../../src/catalog/entry.ts";
-import type { MountSource } from "../../../src/catalog/mount.ts";
+import type { MountSource } from "../../../src/catalog/mounts/mount.ts";
 import type { ToolOutcome } from "../../../src/catalog/outcome.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
 import type { Fault } from "../../../src/surface/fault.ts";

@@ -1,4 +1,4 @@
-import type { MountSource } from "../../../src/catalog/mount.ts";
+import type { MountSource } from "../../../src/catalog/mounts/mount.ts";
 import { toResourceContent } from "../../../src/catalog/resource-body.ts";
 import { agenticService, type AgenticServices } from "../../../src/from/agentic/agentic-service.ts";
 import type { AgenticOptions } from "../../../src/from/agentic/agentic-options.ts";

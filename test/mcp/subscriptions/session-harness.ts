@@ -1,4 +1,4 @@
-import type { WatchTold } from "../../../src/catalog/resource-watches.ts";
+import type { WatchTold } from "../../../src/catalog/resources/resource-watches.ts";
 import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";

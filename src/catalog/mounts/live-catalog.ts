@@ -1,17 +1,17 @@
-import { Budget, type BudgetLimits } from "../spine/budget.ts";
-import type { SurfaceClient } from "../surface/client.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
-import { Listeners } from "../surface/listeners.ts";
-import type { Catalog } from "./catalog.ts";
-import { sortResources, withMounted } from "./create-catalog.ts";
-import type { ResourceEntry, ToolEntry } from "./entry.ts";
-import { indexTools, type IndexedTools } from "./indexed-tools.ts";
-import { diffLists } from "./list-changes.ts";
+import { Budget, type BudgetLimits } from "../../spine/budget.ts";
+import type { SurfaceClient } from "../../surface/client.ts";
+import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import { Listeners } from "../../surface/listeners.ts";
+import type { Catalog } from "../catalog.ts";
+import { sortResources, withMounted } from "../create-catalog.ts";
+import type { ResourceEntry, ToolEntry } from "../entry.ts";
+import { indexTools, type IndexedTools } from "../indexed-tools.ts";
+import { diffLists } from "../list-changes.ts";
 import type { MountSource } from "./mount.ts";
 import { leftOut, MountedList } from "./mounted-list.ts";
 import { MountedSource, type MountedEntries } from "./mounted-source.ts";
-import type { ContextSource } from "./own-context.ts";
-import { createUriResolver } from "./resolve-uri.ts";
+import type { ContextSource } from "../own-context.ts";
+import { createUriResolver } from "../resolve-uri.ts";
 
 const mebibyte = 1024 * 1024;
 

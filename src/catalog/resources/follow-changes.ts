@@ -1,12 +1,12 @@
-import { cannotAsk } from "./cannot-ask.ts";
-import { cannotNest } from "./outcome.ts";
-import { SurfaceError } from "../errors.ts";
-import { untilAborted } from "../spine/signals.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
-import type { Caller } from "../surface/caller.ts";
-import type { EntryCall, ReadResult, ResourceContent } from "./entry.ts";
+import { cannotAsk } from "../cannot-ask.ts";
+import { cannotNest } from "../outcome.ts";
+import { SurfaceError } from "../../errors.ts";
+import { untilAborted } from "../../spine/signals.ts";
+import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import type { Caller } from "../../surface/caller.ts";
+import type { EntryCall, ReadResult, ResourceContent } from "../entry.ts";
 import { inTime } from "./in-time.ts";
-import { isAbsent } from "./is-absent.ts";
+import { isAbsent } from "../is-absent.ts";
 
 /** What {@link followChanges} takes. */
 export interface ChangesSetting {

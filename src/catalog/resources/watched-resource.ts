@@ -1,12 +1,12 @@
-import { SurfaceError } from "../errors.ts";
-import type { OpenedLink } from "../links/dial-link.ts";
-import { pump } from "../links/pump.ts";
-import type { Clock } from "../spine/clock.ts";
-import type { WatchEvents } from "../spine/subscriptions.ts";
-import type { Caller } from "../surface/caller.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { OpenedLink } from "../../links/dial-link.ts";
+import { pump } from "../../links/pump.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { WatchEvents } from "../../spine/subscriptions.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { digestOf } from "./change-cursor.ts";
-import type { ResourceContent, ResourceWatch } from "./entry.ts";
-import { isSameContent, toDistinctText } from "./resource-body.ts";
+import type { ResourceContent, ResourceWatch } from "../entry.ts";
+import { isSameContent, toDistinctText } from "../resource-body.ts";
 
 /** A value as it is written; `undefined` for an absent one. */
 export interface Written {

@@ -1,17 +1,17 @@
-import { callable, flag, withDefault } from "../options/option.ts";
-import { readOptions } from "../options/read-options.ts";
-import { Refusal, SurfaceError } from "../errors.ts";
-import type { Confirm } from "../tags/tool-options.ts";
-import type { JsonSchema, JsonValue } from "../schema/json.ts";
-import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
-import { internalError, reportToConsole } from "../surface/fault.ts";
-import { Listeners } from "../surface/listeners.ts";
-import { operationNotFound } from "./outcome.ts";
+import { callable, flag, withDefault } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import type { Confirm } from "../../tags/tool-options.ts";
+import type { JsonSchema, JsonValue } from "../../schema/json.ts";
+import type { InferInput, InferOutput, Schema } from "../../schema/standard.ts";
+import { internalError, reportToConsole } from "../../surface/fault.ts";
+import { Listeners } from "../../surface/listeners.ts";
+import { operationNotFound } from "../outcome.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "./mount.ts";
 import { operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas } from "./mounted-schemas.ts";
 import { readOperation } from "./read-mounted.ts";
-import { toWireName } from "./wire-name.ts";
+import { toWireName } from "../wire-name.ts";
 
 /** An operation as it is registered: its schemas say what its handler is given, and what it answers. */
 export type OperationDefinition<TInput extends MountedSchema, TOutput extends MountedSchema> = Omit<

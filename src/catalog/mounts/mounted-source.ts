@@ -1,7 +1,7 @@
-import { SurfaceError } from "../errors.ts";
-import type { Share } from "../spine/budget.ts";
-import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
-import type { ResourceEntry, ToolEntry } from "./entry.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { Share } from "../../spine/budget.ts";
+import { internalError, onRejection, runUnawaited } from "../../surface/fault.ts";
+import type { ResourceEntry, ToolEntry } from "../entry.ts";
 import { toMountedEntry, type MountDeps } from "./mounted-entry.ts";
 import { leftOut, MountedList } from "./mounted-list.ts";
 import { mountedId, mountOrigin } from "./mounted-names.ts";
@@ -13,12 +13,6 @@ import { readOperation, readResource } from "./read-mounted.ts";
 export interface MountedEntries {
   readonly tools: readonly ToolEntry[];
   readonly resources: readonly ResourceEntry[];
-}
-
-/** The lists of a source; `undefined` for one that failed, whose last list stands. */
-interface Listed {
-  readonly operations: readonly unknown[] | undefined;
-  readonly resources: readonly unknown[] | undefined;
 }
 
 /** The entries of one mount. Call `close()` when done. */
@@ -101,7 +95,7 @@ export class MountedSource {
     this.#isTaking = true;
     this.#isStale = false;
     try {
-      const { operations, resources } = this.#ask();
+      const [operations, resources] = this.#ask();
       if (operations !== undefined) this.#tools.take(operations);
       if (resources !== undefined) this.#resources.take(resources);
     } finally {
@@ -109,26 +103,24 @@ export class MountedSource {
     }
   }
 
-  /** Asks once more if the source announces a change meanwhile, but only once: it may do so each time. */
-  #ask(): Listed {
+  /** Returns the lists of the source; `undefined` for one that failed, whose last list stands. */
+  #ask(): readonly (readonly unknown[] | undefined)[] {
+    const { source } = this.#deps;
+    const ask = (): readonly (readonly unknown[] | undefined)[] => [
+      this.#list(() => source.list(), "list() must return an array of operations"),
+      this.mayHaveResources
+        ? this.#list(() => source.resources?.(), "resources() must return an array of resources")
+        : undefined,
+    ];
     this.#isAsked = true;
     this.#isTold = false;
     try {
-      const listed = this.#listAll();
-      return this.#isTold ? this.#listAll() : listed;
+      const listed = ask();
+      // Once more if it has announced a change meanwhile, but only once: it may do so each time.
+      return this.#isTold ? ask() : listed;
     } finally {
       this.#isAsked = false;
     }
-  }
-
-  #listAll(): Listed {
-    const { source } = this.#deps;
-    return {
-      operations: this.#list(() => source.list(), "list() must return an array of operations"),
-      resources: this.mayHaveResources
-        ? this.#list(() => source.resources?.(), "resources() must return an array of resources")
-        : undefined,
-    };
   }
 
   #list(ask: () => unknown, must: string): readonly unknown[] | undefined {

@@ -1,16 +1,16 @@
-import { isFunction, isObject, isRecord } from "../options/is-object.ts";
-import { flag, oneOf, option, text, type OptionFields } from "../options/option.ts";
-import { invalidOption, readOptions } from "../options/read-options.ts";
-import { SurfaceError } from "../errors.ts";
-import { isBrokenSchema } from "../schema/standard.ts";
-import { mimeTypeOption } from "../tags/looks.ts";
-import { assertNoContradiction, toolFields } from "../tags/read-tag-options.ts";
-import { accessFields, accessFieldsWithoutArgument, scopeList } from "../tags/scopes.ts";
-import { reach } from "./entry-fields.ts";
-import { isClimbing } from "./uri-syntax.ts";
+import { isFunction, isObject, isRecord } from "../../options/is-object.ts";
+import { flag, oneOf, option, text, type OptionFields } from "../../options/option.ts";
+import { invalidOption, readOptions } from "../../options/read-options.ts";
+import { SurfaceError } from "../../errors.ts";
+import { isBrokenSchema } from "../../schema/standard.ts";
+import { mimeTypeOption } from "../../tags/looks.ts";
+import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
+import { accessFields, accessFieldsWithoutArgument, scopeList } from "../../tags/scopes.ts";
+import { reach } from "../entry-fields.ts";
+import { isClimbing } from "../uri-syntax.ts";
 import type { MountedOperation, MountedResource } from "./mount.ts";
 import { mountedResourceOrigin, operationOrigin } from "./mounted-names.ts";
-import { toWireName } from "./wire-name.ts";
+import { toWireName } from "../wire-name.ts";
 
 const maxTags = 64;
 const maxTagLength = 64;

@@ -1,11 +1,11 @@
-import type { Clock } from "../spine/clock.ts";
-import { Throttle } from "../spine/throttle.ts";
-import { anonymous } from "../surface/caller.ts";
-import { systemClock } from "../surface/system-clock.ts";
-import type { Catalog } from "./catalog.ts";
-import type { ListedItem, ResourceContent, ResourceEntry } from "./entry.ts";
-import type { Resolved } from "./resolve-uri.ts";
-import { textOf } from "./resource-body.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { Throttle } from "../../spine/throttle.ts";
+import { anonymous } from "../../surface/caller.ts";
+import { systemClock } from "../../surface/system-clock.ts";
+import type { Catalog } from "../catalog.ts";
+import type { ListedItem, ResourceContent, ResourceEntry } from "../entry.ts";
+import type { Resolved } from "../resolve-uri.ts";
+import { textOf } from "../resource-body.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";
 
 /** A collection whose items are listed. */

@@ -1,19 +1,19 @@
-import { Refusal, SurfaceError } from "../errors.ts";
-import { clipText } from "../schema/visible-text.ts";
-import { deepFreeze, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
-import { setNewest } from "../spine/collections.ts";
-import type { Caller } from "../surface/caller.ts";
-import { defaultWaitMs, maxWaitMs } from "../surface/owner/event-owner.ts";
-import { defaultOnDisconnect } from "../tags/tool-options.ts";
-import type { Catalog } from "./catalog.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { clipText } from "../../schema/visible-text.ts";
+import { deepFreeze, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { setNewest } from "../../spine/collections.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
+import { defaultOnDisconnect } from "../../tags/tool-options.ts";
+import type { Catalog } from "../catalog.ts";
 import { noSuchResource, type ChangeRequest, type ChangeWaits } from "./change-waits.ts";
-import type { EntryCall, ResourceContent, ShownResources, ToolEntry } from "./entry.ts";
-import { withHeartbeat } from "./heartbeat.ts";
-import { isAbsent } from "./is-absent.ts";
-import { readField, toFieldSchema, type NumberField } from "./number-field.ts";
-import type { Resolved } from "./resolve-uri.ts";
-import { jsonMimeType } from "./resource-body.ts";
-import { toToolHints } from "./tool-head.ts";
+import type { EntryCall, ResourceContent, ShownResources, ToolEntry } from "../entry.ts";
+import { withHeartbeat } from "../heartbeat.ts";
+import { isAbsent } from "../is-absent.ts";
+import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
+import type { Resolved } from "../resolve-uri.ts";
+import { jsonMimeType } from "../resource-body.ts";
+import { toToolHints } from "../tool-head.ts";
 
 /** The names of the tools that `pull()` adds. */
 export const pullToolNames = ["read_resource", "wait_for_change"] as const;

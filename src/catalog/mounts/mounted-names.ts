@@ -1,4 +1,4 @@
-import { SurfaceError } from "../errors.ts";
+import { SurfaceError } from "../../errors.ts";
 
 // No `_` at the end: one separates the prefix from the name on the wire.
 const prefixPattern = /^(?=.{1,32}$)[A-Za-z0-9_]*[A-Za-z0-9]$/;

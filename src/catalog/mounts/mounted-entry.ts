@@ -1,20 +1,20 @@
-import { Refusal } from "../errors.ts";
-import type { Budget } from "../spine/budget.ts";
-import type { SurfaceClient } from "../surface/client.ts";
-import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
-import { checkRefusal } from "../surface/owner/check-refusal.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
-import { operationNotFound } from "./outcome.ts";
-import { confirmFields, keepNesting, toToolHints } from "./tool-head.ts";
-import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
-import type { EntryCall, ToolEntry } from "./entry.ts";
+import { Refusal } from "../../errors.ts";
+import type { Budget } from "../../spine/budget.ts";
+import type { SurfaceClient } from "../../surface/client.ts";
+import { internalError, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
+import { checkRefusal } from "../../surface/owner/check-refusal.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
+import { operationNotFound } from "../outcome.ts";
+import { confirmFields, keepNesting, toToolHints } from "../tool-head.ts";
+import { assertThingNamed, toGuard, type DefaultScopes } from "../entry-scopes.ts";
+import type { EntryCall, ToolEntry } from "../entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
 import { mountedId, operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
-import type { ContextSource } from "./own-context.ts";
-import { unreachedFault } from "./own-refusals.ts";
-import { toWireName } from "./wire-name.ts";
+import type { ContextSource } from "../own-context.ts";
+import { unreachedFault } from "../own-refusals.ts";
+import { toWireName } from "../wire-name.ts";
 
 /** Dependencies of what is mounted under one prefix. */
 export interface MountDeps {

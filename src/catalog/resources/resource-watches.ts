@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import type { OpenedLink } from "../links/dial-link.ts";
-import type { Clock, Random } from "../spine/clock.ts";
-import { ConnectionHolder, type HeldLink } from "../spine/connection-holder.ts";
-import { type Subscription, Subscriptions, type Watcher, type WatchEvents } from "../spine/subscriptions.ts";
-import { callerKey, visibleKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
-import { systemClock } from "../surface/system-clock.ts";
-import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
-import type { Resolved, UriResolver } from "./resolve-uri.ts";
+import type { OpenedLink } from "../../links/dial-link.ts";
+import type { Clock, Random } from "../../spine/clock.ts";
+import { ConnectionHolder, type HeldLink } from "../../spine/connection-holder.ts";
+import { type Subscription, Subscriptions, type Watcher, type WatchEvents } from "../../spine/subscriptions.ts";
+import { callerKey, visibleKey } from "../../surface/caller-key.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { systemClock } from "../../surface/system-clock.ts";
+import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "../entry.ts";
+import type { Resolved, UriResolver } from "../resolve-uri.ts";
 import { WatchedResource, type ChangeCount, type Written } from "./watched-resource.ts";
 
 /** Milliseconds until the read of a watcher that joins others is aborted. The watcher has joined then in any case. */

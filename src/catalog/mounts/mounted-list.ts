@@ -1,5 +1,5 @@
-import { SurfaceError } from "../errors.ts";
-import { diffLists, patchList, type ListDiff } from "./list-changes.ts";
+import { SurfaceError } from "../../errors.ts";
+import { diffLists, patchList, type ListDiff } from "../list-changes.ts";
 
 interface Named {
   /** The name in messages. */

@@ -1,8 +1,8 @@
-import { fromJsonSchema } from "../schema/from-json-schema.ts";
-import { isJsonObject, type JsonSchema } from "../schema/json.ts";
-import { isSchema, type Schema } from "../schema/standard.ts";
-import { compileOutput, toToolInput, toToolOutput } from "./tool-schemas.ts";
-import type { FaceOwned, ToolEntry, ToolInput, ToolOutput } from "./entry.ts";
+import { fromJsonSchema } from "../../schema/from-json-schema.ts";
+import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
+import { isSchema, type Schema } from "../../schema/standard.ts";
+import { compileOutput, toToolInput, toToolOutput } from "../tool-schemas.ts";
+import type { FaceOwned, ToolEntry, ToolInput, ToolOutput } from "../entry.ts";
 import type { MountedOperation, MountedSchema } from "./mount.ts";
 
 /** The converted schemas of a mounted operation. */

@@ -1,10 +1,10 @@
-import { Refusal, SurfaceError } from "../errors.ts";
-import { followSignal, toAborted } from "../spine/signals.ts";
-import type { Caller } from "../surface/caller.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { followSignal, toAborted } from "../../spine/signals.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { readCursor, writeCursor, type Mark, type ReadMarks } from "./change-cursor.ts";
-import type { EntryCall } from "./entry.ts";
+import type { EntryCall } from "../entry.ts";
 import { LingeringWatches } from "./lingering-watches.ts";
-import type { Resolved } from "./resolve-uri.ts";
+import type { Resolved } from "../resolve-uri.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";
 import type { WatchedResource } from "./watched-resource.ts";
 

@@ -1,10 +1,10 @@
-import { cannotAsk } from "./cannot-ask.ts";
-import { cannotNest } from "./outcome.ts";
-import { SurfaceError } from "../errors.ts";
-import { LinkedAbort, untilAborted } from "../spine/signals.ts";
-import { systemClock } from "../surface/system-clock.ts";
-import type { Caller } from "../surface/caller.ts";
-import type { EntryCall } from "./entry.ts";
+import { cannotAsk } from "../cannot-ask.ts";
+import { cannotNest } from "../outcome.ts";
+import { SurfaceError } from "../../errors.ts";
+import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
+import { systemClock } from "../../surface/system-clock.ts";
+import type { Caller } from "../../surface/caller.ts";
+import type { EntryCall } from "../entry.ts";
 
 /** What {@link inTime} takes. */
 export interface TimedRead<TValue> {

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonValue } from "../schema/json.ts";
-import type { ListedItem, TemplateEntry, TemplateVariable } from "./entry.ts";
-import { maxUriLength, readVariable } from "./resolve-uri.ts";
+import { isJsonObject, type JsonValue } from "../../schema/json.ts";
+import type { ListedItem, TemplateEntry, TemplateVariable } from "../entry.ts";
+import { maxUriLength, readVariable } from "../resolve-uri.ts";
 
 /** How many items of one collection are listed: more than a person picks from, and one page. */
 export const maxListedItems = 1000;

@@ -9,7 +9,7 @@ import { checkInput } from "../surface/check-value.ts";
 import type { ConfirmLines, ConfirmRule } from "../tags/tool-options.ts";
 import { changedAgain, nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import { assertStillThere, type Checked } from "./check-again.ts";
+import type { Checked } from "./check-again.ts";
 import { argumentLines, toShownJson } from "./argument-lines.ts";
 
 /** The answer to a confirmed call whose user cannot be asked. */
@@ -120,7 +120,7 @@ async function ask(checked: Checked, args: JsonObject, call: CallContext): Promi
     assertAgreed(await call.ask(`${key}${again}`, question), entry);
     const isRetried = call.root.asking?.push === undefined;
     const now = isRetried ? question : await writeQuestion(await decode(entry, args), call);
-    if (now.params["message"] === question.params["message"]) return assertStillThere(entry, call);
+    if (now.params["message"] === question.params["message"]) return;
     question = now;
   }
   throw changedAgain(key);

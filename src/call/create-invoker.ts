@@ -152,6 +152,7 @@ class EntryInvoker implements Invoker {
       const input: unknown = checked instanceof Promise ? await checked : checked;
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
+      if (checked instanceof Promise && call.stillShown?.() === false) return unknownToAll;
       call.reached("backend");
       call.allowAsking(this.#asker);
       const text = await entry.render(input, call);

@@ -71,6 +71,8 @@ class ToolRun {
   stage: Stage = "decoding";
   /** Number of steps that have begun. */
   step = 0;
+  /** Whether a step waited: the caller may be shown other tools since. */
+  hasWaited = false;
   /** The entry whose handler runs: `entry`, or what has replaced it. */
   ran: ToolEntry;
 
@@ -128,6 +130,7 @@ export class ToolCalls {
         run.step += 1;
         value = step(run, value);
         if (value instanceof Promise) {
+          run.hasWaited = true;
           return value.then(
             (late: unknown) => this.#advance(run, late),
             (cause: unknown) => this.#fail(run, cause),
@@ -198,7 +201,6 @@ export class ToolCalls {
     if (call.partOf !== undefined) call.partOf.deadlineAt = deadlineAt;
     this.#deps.deadlines.watch(call, entry);
     call.tracked?.begin(call.deadline);
-    assertStillThere(entry, call);
   }
 
   #start(run: ToolRun, admitted: Admitted): unknown {
@@ -209,12 +211,12 @@ export class ToolCalls {
       run.step = this.#steps.length;
       return admitted;
     }
+    if (run.hasWaited) assertStillThere(admitted.entry, call);
+    const ending = call.partOf === undefined ? undefined : endingBefore(call);
+    if (ending !== undefined) return call.outcome(ending).then(() => this.#start(run, admitted));
     run.stage = "running";
     run.ran = admitted.entry;
-    const ending = call.partOf === undefined ? undefined : endingBefore(call);
-    return ending === undefined
-      ? this.#run(admitted, call)
-      : call.outcome(ending).then(() => this.#start(run, admitted));
+    return this.#run(admitted, call);
   }
 
   #run({ entry, input }: Checked, call: CallContext): unknown {

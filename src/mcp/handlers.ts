@@ -203,9 +203,12 @@ function createCallHandler(source: HandlerSource): Handler {
     if (tool === undefined) return refuseCall(call, unknownTool);
     const asking = new ToolRequest(source, tool, { params, request });
     if (request.era === "legacy") return asking.run(args);
-    return andThen(source.asking.begin(asking), (error) =>
-      error === undefined ? asking.run(args) : refuseCall(call, error),
-    );
+    const begun = source.asking.begin(asking);
+    if (!(begun instanceof Promise)) return begun === undefined ? asking.run(args) : refuseCall(call, begun);
+    return begun.then((error) => {
+      if (error === undefined && isShown(tool, call.caller, source)) return asking.run(args);
+      return refuseCall(call, error ?? unknownTool);
+    });
   };
 }
 
@@ -242,7 +245,14 @@ function createReadHandler(source: HandlerSource): Handler {
       return call.meta === undefined ? answer : withMeta(answer, call.meta);
     };
     const run = (): RpcAnswer | Promise<RpcAnswer> => andThen(source.invoker.read(resolved, call), toAnswer);
-    return request.era === "legacy" ? run() : andThen(source.asking.begin(asking), (error) => error ?? run());
+    if (request.era === "legacy") return run();
+    const begun = source.asking.begin(asking);
+    if (!(begun instanceof Promise)) return begun ?? run();
+    return begun.then((error) => {
+      // Parts of large values ask nothing, so they are never claimed.
+      if (error === undefined && source.resolver.shownTo(call.caller)?.resource(uri) !== undefined) return run();
+      return error ?? toNotFound(uri, request.era);
+    });
   };
 }
 

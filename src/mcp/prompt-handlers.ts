@@ -20,12 +20,14 @@ import {
   type RpcAnswer,
 } from "./protocol.ts";
 import { refusalData, refusalText, withMeta } from "./render-result.ts";
+import type { ViewResolver } from "./view-resolver.ts";
 
 /** Dependencies of {@link createPromptHandler}. */
 export interface PromptDeps {
   readonly invoker: Invoker;
   /** Sends questions to clients from 2026-07-28. */
   readonly asking: InputRequired;
+  readonly resolver: Pick<ViewResolver, "shownTo">;
   /** Bounds the size of an answer. */
   readonly large: Pick<LargeValues, "maxResultBytes">;
   /** Receives the error if messages are too large. */
@@ -94,8 +96,12 @@ export function createPromptHandler(deps: PromptDeps): Handler {
     const prompt = view.catalog.prompt(name);
     if (prompt === undefined) return unknownPrompt;
     const asking = { params, request, method: "prompts/get", target: name };
-    const refused = request.era === "legacy" ? undefined : await deps.asking.begin(asking);
+    const stillShown = (): boolean => deps.resolver.shownTo(call.caller)?.catalog.prompt(name) === prompt;
+    call.stillShown = stillShown;
+    const begun = request.era === "legacy" ? undefined : deps.asking.begin(asking);
+    const refused = await begun;
     if (refused !== undefined) return refused;
+    if (begun instanceof Promise && !stillShown()) return unknownPrompt;
     const outcome = await deps.invoker.prompt(prompt, args, call);
     const answer = toAnswer({ asking, prompt, outcome }, deps);
     return call.meta === undefined ? answer : withMeta(answer, call.meta);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../../src/call/call-context.ts";
-import type { LimitVerdict } from "../../../src/call/rate-limiter.ts";
+import type { CallLimiter, LimitVerdict } from "../../../src/call/rate-limiter.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { invoker } from "../../../src/from/invoker/index.ts";
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 /** Asks in the modern era as one caller does, and says what came of it. */
-function asker(app: { open(): AppRuntime }, limit?: () => LimitVerdict) {
+function asker(app: { open(): AppRuntime }, limit?: CallLimiter["limit"]) {
   const runtime = app.open();
   opened.push(runtime);
   const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
@@ -333,5 +333,85 @@ describe("a member that is confirmed", () => {
       isError: true,
       content: [{ text: expect.stringMatching(/^VALIDATION_ERROR.*path/s) }],
     });
+  });
+});
+
+describe("what its caller is no longer shown when its turn comes", () => {
+  const shown: ViewRule[] = [{ verdict: { kind: "tool_surface" } }];
+  const unknownTool = { code: -32602, message: "Invalid params: there is no such tool" };
+  const unknownPrompt = { code: -32602, message: "Invalid params: there is no such prompt" };
+  const missing = { code: -32602, message: "Resource not found" };
+
+  it.each([
+    ["tools/call", { name: "t" }, unknownTool],
+    ["prompts/get", { name: "p" }, unknownPrompt],
+    ["resources/read", { uri: "surface://asker/desk" }, missing],
+  ] as const)("does not run for %s after its state was claimed", async (method, params, error) => {
+    const rules = cellSource<readonly ViewRule[]>(shown);
+    let hides = true;
+    const claim = async (): Promise<boolean> => {
+      if (hides) rules.set([{ verdict: { kind: "deny", reason: "taken away" } }]);
+      await Promise.resolve();
+      return true;
+    };
+    let ran = 0;
+    const run = async (_args: unknown, { ask }: ToolContext<unknown>): Promise<string> => {
+      ran += 1;
+      await ask.elicit("ok", none, "Ok?");
+      return "done";
+    };
+    const app = create({ asking: { claim } })
+      .tools({ t: { mutates: false, handler: run } })
+      .prompts({ p: { handler: run } })
+      .resources({ desk: { read: run } })
+      .views(rules);
+    const request = asker(app);
+    const first = await request(method, params);
+    expect(await request(method, { ...params, ...consenting(first) })).toEqual({ error });
+    expect(ran).toBe(1);
+    rules.set(shown);
+    hides = false;
+    const second = await request(method, params);
+    expect(JSON.stringify(await request(method, { ...params, ...consenting(second) }))).toContain("done");
+  });
+
+  it.each([
+    ["tools/call", { name: "t", arguments: { a: "x" } }, unknownTool],
+    ["prompts/get", { name: "p", arguments: { a: "x" } }, unknownPrompt],
+  ] as const)("does not run for %s after its arguments were validated", async (method, params, error) => {
+    const rules = cellSource<readonly ViewRule[]>(shown);
+    let hides = true;
+    const slow = async (): Promise<boolean> => {
+      if (hides) rules.set([{ verdict: { kind: "tool_surface", disallow: ["t", "p"] } }]);
+      await Promise.resolve();
+      return true;
+    };
+    const input = z.object({ a: z.string().refine(slow) });
+    let ran = 0;
+    const handler = (): string => `ran ${(ran += 1)}`;
+    const app = create()
+      .tools({ t: { mutates: false, input, handler } })
+      .prompts({ p: { input, handler } })
+      .views(rules);
+    const request = asker(app);
+    expect(await request(method, params)).toEqual({ error });
+    expect(ran).toBe(0);
+    rules.set(shown);
+    hides = false;
+    expect(JSON.stringify(await request(method, params))).toContain("ran 1");
+  });
+
+  it("does not run after a rate limiter was waited for", async () => {
+    const rules = cellSource<readonly ViewRule[]>(shown);
+    let ran = 0;
+    const app = create()
+      .tools({ t: { mutates: false, handler: () => `ran ${(ran += 1)}` } })
+      .views(rules);
+    const request = asker(app, async () => {
+      rules.set([{ verdict: { kind: "tool_surface", disallow: ["t"] } }]);
+      return { ok: true };
+    });
+    expect(await request("tools/call", { name: "t" })).toEqual({ error: unknownTool });
+    expect(ran).toBe(0);
   });
 });

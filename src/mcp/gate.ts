@@ -121,7 +121,7 @@ interface Connection {
   readonly clock: Clock;
   /** Questions to a client up to 2025-11-25. */
   readonly asks: PushedAsks;
-  /** The kinds of questions that the client can answer; set by the handshake, as the version is. */
+  /** The kinds of questions that the client can answer. Only a handshake that succeeded sets them, and the version. */
   kinds: ReadonlySet<AskKind>;
   version: string | undefined;
   readonly log: ClientLog;
@@ -133,16 +133,16 @@ interface Connection {
 
 /** A request of one connection. */
 class GateRequest extends ClientRequest {
+  /** A handshake is answered by the version that it negotiates. */
+  readonly version: string | undefined;
   readonly #connection: Connection;
   #steps: LastSteps | undefined;
 
   constructor(connection: Connection, sent: AdmittedRequest, era: Era) {
     super(sent, era);
+    const { method, params } = sent.frame;
+    this.version = method === "initialize" && era === "legacy" ? negotiate(params) : connection.version;
     this.#connection = connection;
-  }
-
-  get version(): string | undefined {
-    return this.#connection.version;
   }
 
   get log(): ClientLog {
@@ -188,7 +188,8 @@ export class Gate {
   readonly #runtime: AppRuntime;
   readonly #send: (json: string) => void;
   readonly #era = new EraState();
-  /** The caller, with the program that the last request named. */
+  readonly #user: Caller;
+  /** The user, with the program that the handshake named. */
   #caller: Caller;
   readonly #queues = createQueues();
   readonly #render: AnswerRenderer;
@@ -201,6 +202,7 @@ export class Gate {
   constructor({ runtime, send, clock = systemClock, stallMs = 30_000, caller = anonymous }: GateOptions) {
     this.#runtime = runtime;
     this.#send = send;
+    this.#user = caller;
     this.#caller = caller;
     this.#render = createAnswerRenderer(runtime.info);
     const log = new ClientLog();
@@ -232,10 +234,11 @@ export class Gate {
   /** Says whether answers pile up unread: while they do, nothing is started or reported that would add to them. */
   setOutputFull(full: boolean): void {
     this.#outputFull = full;
-    this.#queues.calls.hold(full);
-    this.#queues.reads.hold(full);
-    this.#subscriptions.setOutputFull(full);
-    this.#connection.asks.hold(full);
+    // What is released may fill the output again, so each step asks how it is by then.
+    this.#queues.calls.hold(this.#outputFull);
+    this.#queues.reads.hold(this.#outputFull);
+    this.#subscriptions.setOutputFull(this.#outputFull);
+    this.#connection.asks.hold(this.#outputFull);
   }
 
   /** Takes one frame. Never throws. */
@@ -263,7 +266,7 @@ export class Gate {
   }
 
   #onRequest(frame: RequestFrame): void {
-    const { id, method, params } = frame;
+    const { id, method } = frame;
     if (this.#dispatcher.has(id)) return this.#answer(id, duplicateId, "legacy");
     if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
     const era = this.#era.admit(frame);
@@ -271,19 +274,13 @@ export class Gate {
     const caller = this.#callerOf(frame, era);
     const view = this.#runtime.viewFor(caller);
     if (view.kind === "error") return this.#answer(id, view, era);
-    if (method === "initialize" && era === "legacy") {
-      this.#connection.kinds = clientKinds(ownParam(params, "capabilities"));
-      this.#connection.version = negotiate(params);
-    }
     this.#dispatcher.serve(new GateRequest(this.#connection, { frame, caller, view }, era));
   }
 
   /** Returns the caller of a request. A handshake names the program for all that follow, a modern request for itself. */
   #callerOf({ method, params }: RequestFrame, era: Era): Caller {
-    if (era === "legacy" && method !== "initialize") return this.#caller;
-    const client = era === "modern" ? envelopeClientOf(params) : readClient(ownParam(params, "clientInfo"));
-    this.#caller = withClient(this.#caller, client);
-    return this.#caller;
+    if (era === "modern") return withClient(this.#user, envelopeClientOf(params));
+    return method === "initialize" ? withClient(this.#user, readClient(ownParam(params, "clientInfo"))) : this.#caller;
   }
 
   #onNotification({ method, params }: NotificationFrame): void {
@@ -298,9 +295,16 @@ export class Gate {
     if (!this.#era.cancelInitialize(id)) this.#dispatcher.cancel(id as RequestId);
   }
 
-  #onAnswer({ frame, era }: GateRequest, answer: RpcAnswer): void {
-    if (frame.method === "initialize" && answer.kind === "result") this.#era.initialised(frame.id);
-    this.#answer(frame.id, answer, era);
+  #onAnswer(request: GateRequest, answer: RpcAnswer): void {
+    if (request.frame.method === "initialize" && answer.kind === "result") this.#onInitialised(request);
+    this.#answer(request.frame.id, answer, request.era);
+  }
+
+  #onInitialised({ frame, version, caller }: GateRequest): void {
+    this.#era.initialised(frame.id);
+    this.#caller = caller;
+    this.#connection.version = version;
+    this.#connection.kinds = clientKinds(ownParam(frame.params, "capabilities"));
   }
 
   #answer(id: RequestId | null, answer: RpcAnswer, era: Era): void {

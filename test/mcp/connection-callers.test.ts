@@ -10,18 +10,18 @@ const rules: readonly ViewRule[] = [
   { verdict: { kind: "tool_surface" } },
 ];
 
-function toLine(id: number, client: string): string {
+function toLine(id: number, client: string | undefined): string {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": { name: client, version: "1" },
+    ...(client === undefined ? {} : { "io.modelcontextprotocol/clientInfo": { name: client, version: "1" } }),
   };
   const params = { name: "open", arguments: {}, _meta: meta };
   return `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`;
 }
 
 /** Whether each of the requests of these clients, written at once, was answered with a result. */
-async function served(clients: readonly string[]): Promise<Record<string, boolean>> {
+async function served(clients: readonly (string | undefined)[]): Promise<Record<string, boolean>> {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const app = mcp(surface, { onFault: () => {} }).implement({ open: () => undefined });
   const serving = await app.views(rules).serve(stdio({ input, output, exit: false }));
@@ -39,4 +39,9 @@ async function served(clients: readonly string[]): Promise<Record<string, boolea
 it("A request of one connection is served as its own client's when others are under way", async () => {
   const expected = { "0 low": false, "1 high": true, "2 low": false };
   expect(await served(["low", "high", "low"])).toEqual(expected);
+});
+
+it("A request that names no client is not served as the client of an earlier request", async () => {
+  const expected = { "0 undefined": true, "1 low": false, "2 undefined": true };
+  expect(await served([undefined, "low", undefined])).toEqual(expected);
 });

@@ -169,6 +169,17 @@ describe("Gate", () => {
     expect(codeOf(await harness.request("legacy", 2, { method: "initialize", params: handshake }))).toBe(-32600);
   });
 
+  it("keeps nothing of a handshake that it refuses", async () => {
+    const harness = open();
+    const list = { method: "tools/list" };
+    const before = await harness.request("modern", 1, list);
+    const old = { ...handshake, protocolVersion: "2024-11-05", _meta: { progressToken: {} } };
+    const again = await new GateHarness(createHostileApp({ onFault: () => {} }).open()).open("modern");
+    opened.push(again);
+    expect(codeOf(await again.request("legacy", 2, { method: "initialize", params: old }))).toBe(-32602);
+    expect((await again.request("modern", 1, list))["result"]).toEqual(before["result"]);
+  });
+
   it("answers ping before and after the legacy handshake", async () => {
     const harness = open();
     expect((await harness.request("legacy", 1, { method: "ping" }))["result"]).toEqual({});

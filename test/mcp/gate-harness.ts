@@ -1,19 +1,26 @@
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { Gate } from "../../src/mcp/gate.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
-import { ClientHarness } from "./client-harness.ts";
+import { ClientHarness, type Sent } from "./client-harness.ts";
 
 export type { Sent } from "./client-harness.ts";
 
 /** A gate without a transport. Whoever opened it closes it. */
 export class GateHarness extends ClientHarness {
   readonly gate: Gate;
+  /** Called within each message of the server, as an output that fills up is. */
+  onNext: (() => void) | undefined;
   readonly #runtime: AppRuntime;
 
   constructor(runtime: AppRuntime, caller: Caller = anonymous) {
     super();
     this.#runtime = runtime;
     this.gate = new Gate({ runtime, caller, send: (json) => this.onSent(JSON.parse(json)) });
+  }
+
+  protected override onSent(message: Sent): void {
+    super.onSent(message);
+    this.onNext?.();
   }
 
   receive(line: string): void {

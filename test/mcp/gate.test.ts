@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { cellSource, defineSurface, mcp, type ViewRule } from "../../src/index.ts";
+import * as z from "zod";
+import { cell, cellSource, defineSurface, mcp, mcpResource, type ViewRule } from "../../src/index.ts";
 import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
@@ -23,6 +24,10 @@ const busy = { code: -32000, message: "Server busy: too many requests are in fli
 
 const cancel = (requestId: unknown): string =>
   JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+
+function methodsOf({ sent }: GateHarness): readonly unknown[] {
+  return sent.map((message) => message["method"]).filter((method) => method !== undefined);
+}
 
 function codeOf(answer: Sent): unknown {
   return Reflect.get(Object(answer["error"]), "code");
@@ -133,6 +138,46 @@ describe("Gate", () => {
     harness.gate.setOutputFull(false);
     await harness.until(() => harness.sent.length === 3);
     expect(harness.answers(3)).toEqual([]);
+  });
+
+  it("sends no question when a notification before it has filled the output again", async () => {
+    const state = cellSource("a");
+    let ask = (): void => {};
+    const promise = new Promise<void>((resolve) => (ask = resolve));
+    const app = mcp(defineSurface("s", { state: mcpResource(cell({ schema: z.string() })) }), { onFault: () => {} })
+      .implement({ state })
+      .tools({
+        q: {
+          mutates: false,
+          async handler(_args: undefined, context) {
+            await promise;
+            return (await context.ask.elicit("q", z.object({}), "Sure?")).action;
+          },
+        },
+      });
+    const runtime = app.open();
+    const [harness, other] = [new GateHarness(runtime), new GateHarness(runtime)];
+    opened.push(harness);
+    const uri = { method: "resources/subscribe", params: { uri: "surface://s/state" } };
+    for (const each of [harness, other]) {
+      const params = { ...handshake, capabilities: { elicitation: {} } };
+      await each.request("legacy", "open", { method: "initialize", params });
+      each.gate.receive('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+      await each.request("legacy", 1, uri);
+    }
+    harness.gate.receive(legacyLine(2, "tools/call", { name: "q" }));
+    await harness.request("legacy", 3, { method: "tools/list" });
+    harness.gate.setOutputFull(true);
+    ask();
+    state.set("b");
+    await other.until(() => methodsOf(other).length === 1);
+    harness.onNext = () => harness.gate.setOutputFull(true);
+    harness.gate.setOutputFull(false);
+    expect(methodsOf(harness)).toEqual(["notifications/resources/updated"]);
+    harness.onNext = undefined;
+    harness.gate.setOutputFull(false);
+    expect(methodsOf(harness)).toEqual(["notifications/resources/updated", "elicitation/create"]);
+    other.gate.close();
   });
 
   it("sends nothing after it was closed, and may be closed twice", async () => {

@@ -153,7 +153,8 @@ export class PushedAsks {
   /** Holds questions back while the client does not read; then sends those that are still waited for. */
   hold(held: boolean): void {
     this.#isHeld = held;
-    if (!held) for (const [id, question] of this.#open) if (!question.isSent) this.#deliver(id, question);
+    // Read each time: a question may fill the output.
+    for (const [id, question] of this.#open) if (!this.#isHeld && !question.isSent) this.#deliver(id, question);
   }
 
   /** Takes an answer of the client. Drops one that no call waits for. */

@@ -1,5 +1,6 @@
 import type { Catalog } from "./catalog.ts";
 import { IndexedTools } from "./indexed-tools.ts";
+import { diffLists, patchSorted, type ListDiff } from "./list-changes.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
 /** Decides which entries of a catalog are kept. */
@@ -51,6 +52,39 @@ export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
     resources === catalog.resources &&
     templates === catalog.templates;
   return isWhole ? catalog : withEntries(catalog, { tools, prompts, resources, templates });
+}
+
+/** A change of the tools of a catalog, and of nothing else. */
+export interface ToolChange extends ListDiff<ToolEntry> {
+  readonly before: Catalog;
+  readonly after: Catalog;
+}
+
+/** Returns how the tools have changed; `undefined` if other entries have, or a tool that is described by the resources shown. */
+export function toToolChange(before: Catalog, after: Catalog): ToolChange | undefined {
+  const { resources, templates, prompts } = before;
+  if (resources !== after.resources || templates !== after.templates || prompts !== after.prompts) return undefined;
+  const { gone, come } = diffLists(before.tools, after.tools);
+  const isFixed = [...gone, ...come].every(({ describedFor }) => describedFor === undefined);
+  return isFixed ? { before, after, gone, come } : undefined;
+}
+
+/**
+ * Returns a catalog that was narrowed from the one before a change, as it is after the change.
+ *
+ * @param kept - those of the new tools that are kept.
+ */
+export function followTools(
+  narrowed: Catalog,
+  { before, after, gone, come }: ToolChange,
+  kept: readonly ToolEntry[],
+): Catalog {
+  if (narrowed === before && kept.length === come.length) return after;
+  const left = gone.filter((tool) => narrowed.tool(tool.name) === tool);
+  if (left.length + kept.length === 0) return narrowed;
+  const tools = patchSorted(narrowed.tools, { gone: new Set(left), come: kept }, ({ name }) => name);
+  const { resources, templates, prompts } = narrowed;
+  return withEntries(after, { tools: Object.freeze(tools), resources, templates, prompts });
 }
 
 /** Returns a catalog with other tools, no two of which may share a name. */

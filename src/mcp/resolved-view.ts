@@ -2,7 +2,7 @@ import { authorise } from "../call/authorise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
-import { replaceTools } from "../catalog/narrow-catalog.ts";
+import { followTools, narrowCatalog, replaceTools, toToolChange, type Keep } from "../catalog/narrow-catalog.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";
@@ -10,7 +10,7 @@ import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
 import { OperationIndex } from "../gateway/operation-index.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Decision } from "../views/compile-rules.ts";
-import { show, showTo } from "../views/show.ts";
+import { toKeep } from "../views/show.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
 import { setNewest } from "../spine/collections.ts";
 
@@ -33,6 +33,12 @@ export interface ResolvedViewDeps {
   readonly callableBy: (caller: Caller) => Catalog | undefined;
 }
 
+/** A list for callers who pass the same guards, made of a catalog. */
+interface Listed {
+  readonly of: Catalog;
+  readonly list: Catalog;
+}
+
 /** The results that depend on the version of the catalog. */
 interface Shown {
   readonly whole: Catalog;
@@ -40,12 +46,13 @@ interface Shown {
   readonly catalog: Catalog;
   /** The list for callers who can call only tools that read. */
   readonly reading: Catalog | undefined;
-  /** Lists by the guards that a caller passes, the oldest first. */
-  readonly listed: Map<string, Catalog>;
-  guards?: readonly EntryGuard[];
+  /** Lists by the guards that a caller passes, the oldest first. They depend on the order of `guards`. */
+  readonly listed: Map<string, Listed>;
+  /** The different guards of `catalog`, and perhaps of tools that have gone. */
+  guards?: readonly EntryGuard[] | undefined;
   find?: UriResolver;
   /** Guards of the callable tools that only read, and of the others. */
-  effects?: Readonly<Record<"reads" | "changes", readonly EntryGuard[]>>;
+  effects?: Readonly<Record<"reads" | "changes", readonly EntryGuard[]>> | undefined;
 }
 
 const written = new WeakMap<EntryGuard, string>();
@@ -72,13 +79,20 @@ function grantsOf(shown: Shown, caller: Caller): string {
   return shown.guards.map((guard) => (isGranted(guard, caller) ? "1" : "0")).join("");
 }
 
+function effectOf({ hints }: ToolEntry): "reads" | "changes" {
+  return hints.readOnlyHint ? "reads" : "changes";
+}
+
+function hasGuard(guards: readonly EntryGuard[] | undefined, entry: EntryGuard): boolean {
+  return guards?.some((guard) => writeGuard(guard) === writeGuard(entry)) ?? false;
+}
+
 /** Tells whether a caller can call tools, all of which only read. Tools that were not granted count for nothing, so that they stay hidden. */
 function onlyReads(shown: Shown, caller: Caller): boolean {
   const { tools } = shown.callable;
-  const isReading = ({ hints }: ToolEntry): boolean => hints.readOnlyHint;
   shown.effects ??= {
-    reads: guardsOf(tools.filter(isReading)),
-    changes: guardsOf(tools.filter((tool) => !isReading(tool))),
+    reads: guardsOf(tools.filter((tool) => effectOf(tool) === "reads")),
+    changes: guardsOf(tools.filter((tool) => effectOf(tool) === "changes")),
   };
   const { reads, changes } = shown.effects;
   return !changes.some((guard) => isGranted(guard, caller)) && reads.some((guard) => isGranted(guard, caller));
@@ -99,6 +113,17 @@ function describeTools(catalog: Catalog, shown: ShownResources): Catalog {
   return isSameList(tools, catalog.tools) ? catalog : replaceTools(catalog, tools);
 }
 
+/** Returns what of a catalog is listed to a caller, if there is one by its change since the list `known` was made. */
+function listFor(caller: Caller, catalog: Catalog, known: Listed | undefined): Catalog {
+  const keeps = (entry: EntryGuard): boolean => isGranted(entry, caller);
+  if (known !== undefined) {
+    const change = toToolChange(known.of, catalog);
+    if (change !== undefined) return followTools(known.list, change, change.come.filter(keeps));
+  }
+  const list = narrowCatalog(catalog, { tool: keeps, prompt: keeps, resource: keeps });
+  return describeTools(list, list);
+}
+
 /** Returns the resources that every caller may read: the description of a tool behind a gateway is the same for all callers. */
 function openResources({ resources, templates }: Catalog): ShownResources {
   const isOpen = ({ requires }: EntryGuard): boolean => requires === undefined;
@@ -117,7 +142,7 @@ export class ResolvedView {
   readonly rules: symbol = Symbol("rules");
   /** Instructions for the model: the app's own, then the view's. */
   readonly instructions: string | undefined;
-  readonly #decision: ShowingDecision;
+  readonly #keep: Keep;
   readonly #deps: ResolvedViewDeps;
   readonly #gateway: readonly ToolEntry[] | undefined;
   readonly #index = new OperationIndex();
@@ -126,7 +151,7 @@ export class ResolvedView {
   constructor(decision: ShowingDecision, deps: ResolvedViewDeps) {
     const { face, instructions, readOnly } = decision.verdict;
     const whole = deps.live.current;
-    this.#decision = decision;
+    this.#keep = toKeep(decision);
     this.#deps = deps;
     this.instructions = join(deps.instructions, instructions);
     // A call outlives the rules by which it began: its operations are looked up by the rules of their own time.
@@ -163,9 +188,9 @@ export class ResolvedView {
     if (!granted.includes("0")) return whole;
     const key = whole === catalog ? granted : `${granted} reads`;
     const known = listed.get(key);
-    if (known !== undefined) return known;
-    const list = this.#list(whole, caller);
-    setNewest(listed, [key, list], maxListed);
+    if (known?.of === whole) return known.list;
+    const list = listFor(caller, whole, known);
+    setNewest(listed, [key, { of: whole, list }], maxListed);
     return list;
   }
 
@@ -183,7 +208,9 @@ export class ResolvedView {
   }
 
   #show(whole: Catalog, before?: Shown): Shown {
-    const shown = show(whole, this.#decision).catalog;
+    const followed = before && this.#follow(whole, before);
+    if (followed !== undefined) return followed;
+    const shown = narrowCatalog(whole, this.#keep);
     const gateway = this.#gateway;
     const callable = describeTools(shown, gateway === undefined ? shown : openResources(shown));
     if (gateway !== undefined) this.#index.prepare(callable);
@@ -193,14 +220,28 @@ export class ResolvedView {
       const { effects: _before, ...kept } = before;
       if (gateway !== undefined) return { ...kept, whole, callable };
     }
-    const made = { whole, callable, listed: new Map<string, Catalog>() };
+    const made = { whole, callable, listed: new Map<string, Listed>() };
     if (gateway === undefined) return { ...made, catalog: callable, reading: undefined };
     const reading = replaceTools(callable, toReadingTools(gateway));
     return { ...made, catalog: replaceTools(callable, gateway), reading };
   }
 
-  #list(catalog: Catalog, caller: Caller): Catalog {
-    const listed = showTo({ face: "direct", catalog, hidden: [] }, caller).catalog;
-    return describeTools(listed, listed);
+  /** Returns what is shown after a change of tools alone. Decides about new tools only. */
+  #follow(whole: Catalog, before: Shown): Shown | undefined {
+    const change = toToolChange(before.whole, whole);
+    if (change === undefined) return undefined;
+    const come = change.come.filter((tool) => this.#keep.tool(tool));
+    const callable = followTools(before.callable, change, come);
+    if (callable === before.callable) return { ...before, whole };
+    const { effects, guards, ...kept } = before;
+    if (this.#gateway !== undefined) {
+      this.#index.prepare(callable);
+      const areKnown = change.gone.length === 0 && come.every((tool) => hasGuard(effects?.[effectOf(tool)], tool));
+      return { ...before, whole, callable, ...(areKnown ? {} : { effects: undefined }) };
+    }
+    const listed = come.every((tool) => hasGuard(guards, tool))
+      ? { guards, listed: kept.listed }
+      : { listed: new Map<string, Listed>() };
+    return { ...kept, ...listed, whole, callable, catalog: callable };
   }
 }

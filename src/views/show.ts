@@ -3,9 +3,9 @@ import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
-import { narrowCatalog } from "../catalog/narrow-catalog.ts";
+import { narrowCatalog, type Keep } from "../catalog/narrow-catalog.ts";
 import type { Decision } from "./compile-rules.ts";
-import type { SurfaceVerdict, ViewFace } from "./view-rules.ts";
+import type { ViewFace } from "./view-rules.ts";
 
 /** An entry of the catalog that is not shown. */
 export interface HiddenEntry {
@@ -33,11 +33,11 @@ interface Screen {
 }
 
 const nothing: Hides<unknown> = () => undefined;
+const hidesAll: Hides<unknown> = () => "deny";
 
-function toScreen(
-  { allow = [], disallow = [], readOnly = false }: SurfaceVerdict,
-  { rule = "", server }: Decision,
-): Screen {
+function toScreen({ verdict, rule = "", server }: Decision): Screen {
+  if (verdict.kind === "deny") return { tool: hidesAll, other: hidesAll };
+  const { allow = [], disallow = [], readOnly = false } = verdict;
   // Most callers come by a view that leaves everything.
   if (allow.length === 0 && disallow.length === 0 && !readOnly) return { tool: nothing, other: nothing };
   const where = `rule "${rule}"`;
@@ -63,8 +63,6 @@ function sortHidden(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
   return Object.freeze(sorted.map(([, entry]) => entry));
 }
 
-const hidesAll: Hides<unknown> = () => "deny";
-
 /** Narrows a catalog. A tool that only tools may call is not listed as hidden either. */
 function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Shown, "face"> {
   const hidden: HiddenEntry[] = [];
@@ -80,13 +78,21 @@ function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Show
   return { catalog: kept, hidden: sortHidden(hidden) };
 }
 
-/** Narrows a catalog to what a decision shows to any caller. Requests and replays use no other function. Pure. */
+/** Returns what decides, for requests, which entries a decision shows to any caller. It compiles the patterns once. */
+export function toKeep(decision: Decision): Keep {
+  const { tool: hidesTool, other } = toScreen(decision);
+  return {
+    tool: (tool) => tool.isInternal !== true && hidesTool(tool) === undefined,
+    prompt: (prompt) => other(prompt) === undefined,
+    resource: (resource) => other(resource) === undefined,
+  };
+}
+
+/** Narrows a catalog to what a decision shows to any caller, with what hides the rest, for replays. Pure. */
 export function show(catalog: Catalog, decision: Decision): Shown {
   const { verdict } = decision;
-  if (verdict.kind === "deny") {
-    return Object.freeze({ face: "direct", ...screen(catalog, { tool: hidesAll, other: hidesAll }) });
-  }
-  return Object.freeze({ face: verdict.face ?? "direct", ...screen(catalog, toScreen(verdict, decision)) });
+  const face = verdict.kind === "deny" ? "direct" : (verdict.face ?? "direct");
+  return Object.freeze({ face, ...screen(catalog, toScreen(decision)) });
 }
 
 const noScopes: readonly string[] = Object.freeze([]);

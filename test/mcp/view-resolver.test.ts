@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
@@ -287,6 +288,70 @@ describe("a resolved view", () => {
     looks = 0;
     for (let index = 0; index < 10; index += 1) expect(setup.of("x").catalog.tool("t8")).toBe(tools[8]);
     expect([setup.of("x").catalog.tool("t7"), looks]).toEqual([undefined, 0]);
+  });
+
+  it.each([10, 10_000])("decides about the tools that have changed alone, of %i tools", (size) => {
+    const looks = { id: 0, scopes: 0, hints: 0 };
+    const counted = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => {
+      const tool = toTool(name, more);
+      const entries = (["id", "scopes", "hints"] as const).map((key) => {
+        const value: unknown = tool[key];
+        return [key, { enumerable: true, get: () => ((looks[key] += 1), value) }] as const;
+      });
+      return Object.defineProperties(tool, Object.fromEntries(entries));
+    };
+    const write = { hints: mutating.hints, scopes: ["s:write"] };
+    const tools = Array.from({ length: size }, (_none, index) => counted(`t${index}`, index % 2 === 0 ? {} : write));
+    const disallow = ["t7", "y"];
+    const setup = new Setup(tools, [rule("x", { disallow }), rule("hub", { disallow, face: "gateway" })]);
+    const listed = (): readonly number[] =>
+      ["x", "hub"].flatMap((surface) => {
+        const view = setup.of(surface);
+        return [view.callable.tools.length, view.listedFor(known("s:read")).tools.length];
+      });
+    const before = listed();
+    Object.assign(looks, { id: 0, scopes: 0, hints: 0 });
+    setup.set([...tools, counted("z"), counted("y")]);
+    expect(listed()).toEqual(before.map((count, index) => (index === 3 ? count : count + 1)));
+    expect(looks).toEqual({ id: 4, scopes: expect.any(Number), hints: expect.any(Number) });
+    expect(Math.max(looks.scopes, looks.hints)).toBeLessThan(20);
+  });
+
+  it("shows and lists what a new view would when tools come, go and are replaced", () => {
+    const rules = [rule("x", { disallow: ["b*"] }), rule("r", { readOnly: true }), rule("hub", { face: "gateway" })];
+    const callers = [anonymous, known("s:read"), known("s:read", "s:write"), known("more"), known()];
+    const drawn = fc.record({
+      name: fc.constantFrom(..."a b bb c d e".split(" ")),
+      scopes: fc.constantFrom(["s:read"], ["s:write"], ["s:read", "more"]),
+      isReading: fc.boolean(),
+    });
+    const step = fc.record({ come: fc.array(drawn, { maxLength: 4 }), stays: fc.integer({ min: 0, max: 63 }) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
+        const setup = new Setup([], rules);
+        let tools: readonly ToolEntry[] = [];
+        for (const { come, stays } of steps) {
+          const made = come.map(({ name, scopes, isReading }) =>
+            toTool(name, { scopes, hints: isReading ? a.hints : mutating.hints }),
+          );
+          const left = tools.filter((_tool, index) => ((stays >> index) & 1) === 1);
+          tools = [...new Map([...left, ...made].map((tool) => [tool.name, tool])).values()];
+          setup.set(tools);
+          const fresh = new Setup(tools, rules);
+          for (const surface of ["x", "r", "hub"]) {
+            const [view, other] = [setup.of(surface), fresh.of(surface)];
+            expect(view.callable.tools).toEqual(other.callable.tools);
+            for (const tool of tools) expect(view.callable.tool(tool.name)).toBe(other.callable.tool(tool.name));
+            for (const caller of callers) {
+              const names = (of: ResolvedView): unknown =>
+                of.listedFor(caller).tools.map(({ name, hints }) => [name, hints.readOnlyHint]);
+              expect(names(view)).toEqual(names(other));
+            }
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it("is kept when it is used again and again, however many others there are", () => {

@@ -18,6 +18,9 @@ const arrayKeywords = ["items", "prefixItems", "contains"];
 /** Flags before the plan is analysed: the careful answer for both. */
 const unknownFlags: Pick<WirePlan, "coded" | "plain"> = { coded: true, plain: false };
 const lazyAny: LazyPlan = () => anyPlan;
+/** The rest of a closed object or tuple, which no valid value has. */
+const nothingPlan: WirePlan = Object.freeze({ kind: "any", coded: false, plain: true });
+const lazyNothing: LazyPlan = () => nothingPlan;
 // The arms of two unions multiply; beyond this the second is not distributed.
 const maxArms = 64;
 // Merging recursive plans of different periods unfolds them: beyond this depth the first one decides.
@@ -109,7 +112,7 @@ function recordPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WireP
     kind: "record",
     properties: new Map(Object.entries(isNode(properties) ? properties : {}).map(([key, raw]) => [key, lazily(raw)])),
     patterns: patterns.map(([source, raw]) => ({ pattern: new RegExp(source, "u"), plan: lazily(raw) })),
-    rest: isNode(rest) ? lazily(rest) : lazyAny,
+    rest: isNode(rest) ? lazily(rest) : rest === false ? lazyNothing : lazyAny,
     closed: rest === false,
     required: listOf(node["required"]).map(String),
     ...unknownFlags,
@@ -118,12 +121,15 @@ function recordPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WireP
 
 function listPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePlan {
   const { minItems, maxItems, items } = node;
+  const prefix = listOf(node["prefixItems"]).map(lazily);
+  const max = typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY;
+  const rest = isNode(items) ? lazily(items) : lazyAny;
   return {
     kind: "list",
-    prefix: listOf(node["prefixItems"]).map(lazily),
-    rest: isNode(items) ? lazily(items) : lazyAny,
+    prefix,
+    rest: max <= prefix.length ? lazyNothing : rest,
     min: typeof minItems === "number" ? minItems : 0,
-    max: typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY,
+    max,
     ...unknownFlags,
   };
 }
@@ -160,22 +166,11 @@ function analysePlan(root: WirePlan, distrusted: ReadonlySet<WirePlan>): void {
 function settle(plan: WirePlan, children: readonly WirePlan[]): boolean {
   if (plan.kind === "any") return false;
   const coded = plan.coded || children.some((child) => child.coded);
-  const plain = plan.plain && children.every((child) => child.plain || isUnreachable(plan, child));
+  const plain = plan.plain && children.every((child) => child.plain);
   const changed = coded !== plan.coded || plain !== plan.plain;
   plan.coded = coded;
   plan.plain = plain;
   return changed;
-}
-
-// The rest of a closed object or tuple is never looked at.
-function isUnreachable(plan: WirePlan, child: WirePlan): boolean {
-  if (plan.kind === "record") return plan.closed && child === plan.rest() && !isNamed(plan, child);
-  return plan.kind === "list" && plan.max <= plan.prefix.length && !plan.prefix.some((item) => item() === child);
-}
-
-function isNamed(plan: WirePlan & { kind: "record" }, child: WirePlan): boolean {
-  if ([...plan.properties.values()].some((property) => property() === child)) return true;
-  return plan.patterns.some((pattern) => pattern.plan() === child);
 }
 
 /** Lists the plans that can be reached from one, parents first. */
@@ -216,6 +211,7 @@ function childPlans(plan: WirePlan): readonly WirePlan[] {
  * give way; objects and arrays merge part by part; unions distribute; otherwise the one with a wire form decides.
  */
 function mergePlans(first: WirePlan, second: WirePlan, depth = 0): WirePlan {
+  if (first === nothingPlan) return second;
   if (first === second || second.kind === "any" || depth > maxDepth) return first;
   if (first.kind === "any") return second;
   const known = merged.get(first)?.get(second);

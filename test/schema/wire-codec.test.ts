@@ -48,6 +48,20 @@ const refused: [string, unknown, string][] = [
   ["a root", Symbol("s"), 'cannot write "(root)" as JSON: found a symbol'],
 ];
 
+describe("stringify() of a schema", () => {
+  const closed = z.object({ a: z.number() });
+  const open = z.looseObject({ b: z.any() });
+  it.each<[string, Schema]>([
+    ["a closed part before an open one", z.intersection(closed, open)],
+    ["an open part before a closed one", z.intersection(open, closed)],
+  ])("looks at fields that only one part allows when there is %s", (_, schema) => {
+    const codec = codecOf(schema);
+    expect(codec.stringify({ a: 1, b: "x" })).toBe('{"a":1,"b":"x"}');
+    expect(refusal(() => codec.stringify({ a: 1, b: new Map() }))).toContain('cannot write "b" as JSON');
+    expect(refusal(() => codec.stringify({ a: 1, b: 1, c: Number.NaN }))).toContain('cannot write "c" as JSON');
+  });
+});
+
 describe("anyCodec", () => {
   it.each(refused)("anyCodec.encode() and stringify() refuse with the path when given %s", (_, value, message) => {
     expect(refusal(() => anyCodec.encode(value))).toContain(message);

@@ -13,7 +13,7 @@ export function isFunction(value: unknown): value is (...args: readonly unknown[
   return typeof value === "function";
 }
 
-/** Returns true for a value that can have methods of its own: an object or a function. */
+/** Returns true for an object or a function: both can have own methods. */
 export function isObjectOrFunction(value: unknown): value is object {
   return isObject(value) || typeof value === "function";
 }

@@ -6,7 +6,7 @@ const maxShown = 64;
 
 /** The schema of one option. */
 export interface Option {
-  /** Returns the problem with a value, a sentence that begins with the option's path; `undefined`: there is none. */
+  /** Returns the problem with a value, a sentence that begins with the option's path, or `undefined`. */
   readonly problem: (value: unknown, path: string) => string | undefined;
   /** The value that holds where the author gives none. */
   readonly default?: unknown;

@@ -2,15 +2,19 @@ import { SurfaceError } from "../errors.ts";
 import { clipText } from "./visible-text.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonSchema, JsonValue } from "./json.ts";
-import { keywordOrder, listKeywords, mapKeywords, schemaKeywords, standardTypes } from "./keywords.ts";
+import {
+  definitionKeywords,
+  keywordOrder,
+  listKeywords,
+  mapKeywords,
+  schemaKeywords,
+  standardTypes,
+} from "./keywords.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
-import { createSchemaDocument } from "./schema-document.ts";
-import type { SchemaDocument } from "./schema-document.ts";
+import { SchemaDocument } from "./schema-document.ts";
+import { maxSchemaDepth, maxSchemaNodes } from "./schema-node.ts";
 import { wireKey } from "./wire-forms.ts";
 
-// The limits of what agents are shown: beyond them they would read that anything goes.
-const maxNodes = 10_000;
-const maxDepth = 64;
 const maxShownBytes = 128;
 
 interface Walk {
@@ -32,8 +36,8 @@ function fail(walk: Walk, problem: string): never {
 function assertNode(walk: Walk, node: unknown): void {
   if (!isJsonObject(node) || walk.seen.has(node)) return;
   walk.seen.add(node);
-  if (walk.seen.size > maxNodes) fail(walk, `it has more than ${maxNodes} parts`);
-  if (walk.path.length > maxDepth * 2) fail(walk, `it is nested more than ${maxDepth} levels deep`);
+  if (walk.seen.size > maxSchemaNodes) fail(walk, `it has more than ${maxSchemaNodes} parts`);
+  if (walk.path.length > maxSchemaDepth * 2) fail(walk, `it is nested more than ${maxSchemaDepth} levels deep`);
   for (const [keyword, value] of Object.entries(node)) {
     const problem = keywordProblem(keyword, value, walk.totals);
     if (problem !== undefined) fail(walk, problem);
@@ -47,7 +51,7 @@ function assertNode(walk: Walk, node: unknown): void {
 function assertParts(walk: Walk, keyword: string, value: JsonValue | undefined): void {
   if (schemaKeywords.has(keyword)) return assertNode(walk, value);
   if (listKeywords.has(keyword) && Array.isArray(value)) return assertNamed(walk, Object.entries(value));
-  const isMap = mapKeywords.has(keyword) || keyword === "$defs" || keyword === "definitions";
+  const isMap = mapKeywords.has(keyword) || definitionKeywords.has(keyword);
   if (isMap && isJsonObject(value)) return assertNamed(walk, Object.entries(value));
   // What a reference leads to may be anywhere, also where no schema stands by itself.
   if (keyword === "$ref" && typeof value === "string") assertNode(walk, targetOf(walk, value));
@@ -71,16 +75,16 @@ function targetOf(walk: Walk, ref: string): unknown {
 }
 
 /**
- * Refuses a JSON Schema that says something which would not be held to the letter: what was left out would let values pass
- * that its author does not expect. Formats are notes, as the dialect has it, and so are keywords that it does not know.
+ * Refuses a JSON Schema with a keyword that the checks do not implement to the letter: without it they would accept values that its
+ * author does not expect. Formats and unknown keywords are annotations, as in the dialect.
  *
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the place and the keyword.
  */
 export function assertJsonSchema(root: JsonSchema): void {
-  assertNode({ document: createSchemaDocument(root), root, path: [], seen: new Set(), totals: { patterns: 0 } }, root);
+  assertNode({ document: new SchemaDocument(root), root, path: [], seen: new Set(), totals: { patterns: 0 } }, root);
 }
 
-/** What the value of a keyword has to be, and how to say so. */
+/** The condition of a keyword's value. `need` completes `must be …`. */
 interface ValueRule {
   readonly need: string;
   readonly holds: (value: JsonValue) => boolean;
@@ -149,7 +153,7 @@ function all(keywords: Iterable<string>, rule: ValueRule): readonly (readonly [s
 const rules: ReadonlyMap<string, ValueRule> = new Map([
   ...all(schemaKeywords, schemaRule),
   ...all(listKeywords, schemasRule),
-  ...all([...mapKeywords, "$defs", "definitions"], mapRule),
+  ...all([...mapKeywords, ...definitionKeywords], mapRule),
   ...all(["title", "description", "format", "contentEncoding", "contentMediaType"], textRule),
   ...all(["$ref", "$id", "$anchor", "$comment", "pattern"], textRule),
   ...all(["deprecated", "readOnly", "writeOnly", "uniqueItems"], flagRule),
@@ -183,7 +187,7 @@ function patternProblem(keyword: string, value: JsonValue, totals: KeywordTotals
   return reason === undefined ? undefined : `"${keyword}" ${reason}`;
 }
 
-/** What is meant to refuse values, and is held by nobody here: to leave it out would be to let them pass. */
+/** Keywords that reject values and that no check implements: dropping them would accept those values. */
 const unheld: ReadonlySet<string> = new Set([
   ...[
     "unevaluatedProperties",

@@ -1,14 +1,14 @@
-import { canonicalText } from "./json.ts";
+import { canonicalText, jsonTypeOf } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
-import { refuse, spendOnPattern, typeName } from "./receive-walk.ts";
+import { refuse, spendOnPattern } from "./receive-walk.ts";
 import type { Check, ReceiveWalk } from "./receive-walk.ts";
 import { toBigint, toDate, wireKey } from "./wire-forms.ts";
 
 /** Tests a text by a pattern. */
 type PatternTest = (text: string, walk: ReceiveWalk) => boolean;
 
-/** What a text or a number has to be, and how to say so. */
+/** A condition of a text or a number. `need` completes `expected …`. */
 interface Rule<TValue> {
   readonly need: string;
   readonly holds: (value: TValue) => boolean;
@@ -77,7 +77,7 @@ function valueCheck(values: readonly JsonValue[]): Check {
 }
 
 function expected(need: string, json: JsonValue): string {
-  return `expected ${need}, received ${typeName(json)}`;
+  return `expected ${need}, received ${jsonTypeOf(json)}`;
 }
 
 function textCheck({ need, holds }: Rule<string>): Check {

@@ -1,7 +1,7 @@
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 
-/** What a URI variable can hold. */
+/** The value of a URI variable. */
 export type Scalar = string | number | boolean;
 
 /** A field of a flat object whose fields are all scalars. */

@@ -2,17 +2,10 @@ import { canonicalText, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { SchemaSide } from "./standard.ts";
 import { clipText } from "./visible-text.ts";
-import {
-  declaredFields,
-  fitsDropped,
-  fitsKeywords,
-  fitsPatterns,
-  isAnnotation,
-  missingField,
-} from "./fits-keywords.ts";
+import { declaredFields, fitsDropped, fitsKeywords, fitsPatterns, missingField } from "./fits-keywords.ts";
+import { isAnnotation } from "./keywords.ts";
 import { optionalKey } from "./reader-schema.ts";
-import { createSchemaDocument } from "./schema-document.ts";
-import type { SchemaDocument } from "./schema-document.ts";
+import { SchemaDocument } from "./schema-document.ts";
 
 /** A place in both shapes. */
 interface Place {
@@ -90,8 +83,8 @@ class Comparison {
   #steps = 0;
 
   constructor(producer: JsonSchema, consumer: JsonSchema, side: SchemaSide) {
-    this.#producer = createSchemaDocument(producer);
-    this.#consumer = createSchemaDocument(consumer);
+    this.#producer = new SchemaDocument(producer);
+    this.#consumer = new SchemaDocument(consumer);
     this.#side = side;
   }
 
@@ -232,7 +225,7 @@ function resolve(document: SchemaDocument, node: JsonObject): JsonObject | undef
   return undefined;
 }
 
-/** What it costs to compare a node by itself: its parts by their number, everything else by its weight. */
+/** Returns the cost of comparing one node: its parts by their number, everything else by its weight. */
 function costOf(node: JsonObject): number {
   let cost = 1;
   for (const key in node) {

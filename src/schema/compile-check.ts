@@ -4,8 +4,7 @@ import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { fitsQuietly, refuse, spendOnNode } from "./receive-walk.ts";
 import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
-import { createSchemaDocument } from "./schema-document.ts";
-import type { SchemaDocument } from "./schema-document.ts";
+import { SchemaDocument } from "./schema-document.ts";
 
 type Test = (json: JsonValue) => boolean;
 
@@ -40,7 +39,7 @@ class Compiler implements CheckCompiler {
   constructor(root: JsonSchema, isExact: boolean) {
     this.isExact = isExact;
     this.#root = root;
-    this.#document = createSchemaDocument(root);
+    this.#document = new SchemaDocument(root);
   }
 
   now(node: JsonValue | undefined): Check {

@@ -6,7 +6,7 @@ import { readStandard } from "./read-standard.ts";
 import type { RawSchema } from "./read-standard.ts";
 import { readZod } from "./read-zod.ts";
 import { toReaderSchema } from "./reader-schema.ts";
-import { createSchemaDocument } from "./schema-document.ts";
+import { SchemaDocument } from "./schema-document.ts";
 import { tidyNode } from "./schema-node.ts";
 import { isZod3, standardOf, zod3Advice } from "./standard.ts";
 import type { Schema, SchemaSide } from "./standard.ts";
@@ -83,7 +83,7 @@ export function compileSchema(schema: Schema, side: SchemaSide, where: string): 
 }
 
 function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
-  const document = createSchemaDocument(raw.document);
+  const document = new SchemaDocument(raw.document);
   const pooled = raw.rebuilds;
   const json = normalise(document, { pooled });
   // An object that may be undefined has no JSON form at the root of a result; wrapped it is an absent key.
@@ -111,13 +111,7 @@ function isAbsent({ document }: RawSchema): boolean {
   return tidyNode(document)[wireKey] === "absent";
 }
 
-/**
- * Gets JSON Schema out of a schema: from zod by its converter (zod/mini has no other way, and zod's own Standard JSON
- * Schema is the same converter with less to say), else from Standard JSON Schema, which is also where
- * `withJsonSchema` puts an explicit one.
- *
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` when there is none, or when the library fails, its error as `cause`.
- */
+/** Reads JSON Schema from zod's definition, or from Standard JSON Schema, where `withJsonSchema` puts an explicit one. */
 function readJsonSchema(schema: Schema, side: SchemaSide): RawSchema {
   const raw = isZodSchema(schema) ? readZod(schema, side) : readStandard(schema, side);
   if (raw !== undefined) return raw;
@@ -140,8 +134,8 @@ function isObjectSchema(json: JsonObject): boolean {
 }
 
 /**
- * The root that a host accepts: an object schema says `type: "object"` itself, whatever its arms say; everything else
- * becomes the property `value` of an object, required unless it may be undefined.
+ * Returns a root that hosts accept. An object schema gets `type: "object"`, also beside arms that have it. Any other schema becomes
+ * the property `value` of an object, required unless it may be undefined.
  */
 function toObjectRoot(json: JsonObject, options: { wrapped: boolean; optional: boolean }): JsonObject {
   if (!options.wrapped) return { type: "object", ...json };

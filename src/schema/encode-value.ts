@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { clipText } from "./visible-text.ts";
-import { isPlainObject, setOwn } from "./json.ts";
+import { isPlainObject, maxLevels, setOwn } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import { fromBigint } from "./wire-forms.ts";
 import { fitLevels, fitsPlan, planOfProperty } from "./wire-plan.ts";
@@ -8,7 +8,6 @@ import type { ListPlan, MapPlan, RecordPlan, SetPlan, UnionPlan, WirePlan } from
 
 // Cycles are looked for below this depth only: ordinary values are never that deep, so they never pay for it.
 const cycleCheckDepth = 32;
-const maxDepth = 512;
 const maxPathBytes = 128;
 
 /** Writes an instance of a class as JSON; `undefined` refuses it. */
@@ -36,7 +35,7 @@ function enter(path: WalkPath, container: object): void {
   if (ancestors.length > cycleCheckDepth) {
     const start = ancestors.lastIndexOf(container);
     if (start !== -1) throw cycleError(path, ancestors.length - start);
-    if (ancestors.length > maxDepth) throw unserialisable(path, `more than ${maxDepth} levels deep`);
+    if (ancestors.length > maxLevels) throw unserialisable(path, `more than ${maxLevels} levels deep`);
   }
   ancestors.push(container);
 }

@@ -1,6 +1,6 @@
-import { canonicalText, isJsonObject } from "./json.ts";
+import { canonicalText, isJsonObject, jsonTypeOf } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { annotationKeywords } from "./keywords.ts";
+import { isAnnotation } from "./keywords.ts";
 
 /** Keywords that are compared here by their meaning, or by {@link compareShapes} part by part. */
 const comparedKeywords: ReadonlySet<string> = new Set([
@@ -59,12 +59,7 @@ function fitsTypes(producer: JsonObject, { type }: JsonObject): boolean {
 function typesOf(node: JsonObject): readonly JsonValue[] {
   const { type } = node;
   if (type !== undefined) return Array.isArray(type) ? type : [type];
-  return (
-    valuesOf(node)?.map((value) => {
-      if (value === null) return "null";
-      return Array.isArray(value) ? "array" : typeof value;
-    }) ?? ["any"]
-  );
+  return valuesOf(node)?.map(jsonTypeOf) ?? ["any"];
 }
 
 function fitsValues(producer: JsonObject, consumer: JsonObject): boolean {
@@ -103,11 +98,6 @@ function fitsOthers(producer: JsonObject, consumer: JsonObject): boolean {
     if (key === "contains" && producer["minContains"] !== consumer["minContains"]) return false;
     return isSameText(producer[key], asked);
   });
-}
-
-/** Tells whether a keyword says something about a value and never rejects one. */
-export function isAnnotation(key: string): boolean {
-  return annotationKeywords.has(key) || key.startsWith("x-");
 }
 
 /**

@@ -5,6 +5,28 @@ import { orderKeywords } from "./keywords.ts";
 import { distinct, fieldAt, fieldsOf, isForbidden, joinedNodes, listedValues, unionsOf } from "./object-fields.ts";
 import type { Field, ObjectFields } from "./object-fields.ts";
 
+/** One alternative of a union: the nodes that hold together, and what its author calls it. */
+interface Case {
+  readonly nodes: readonly JsonObject[];
+  readonly title: string | undefined;
+  /** Whether every union on the way to it is a `oneOf`. */
+  readonly isExclusive: boolean;
+  /** Whether it has further unions, which are not written out. */
+  readonly isPartial: boolean;
+}
+
+interface ReadCase extends ObjectFields {
+  readonly title: string | undefined;
+  /** The fields that the alternative itself names. */
+  readonly names: readonly string[];
+}
+
+interface Paragraph {
+  readonly text: string;
+  /** Whether the text leaves out differences between the alternatives. */
+  readonly isPartial: boolean;
+}
+
 // One provider or another rejects each of these at a root.
 const refusedKeywords = ["allOf", "anyOf", "oneOf", "not", "if", "enum", "const"] as const;
 const foldedKeywords: ReadonlySet<string> = new Set([
@@ -12,6 +34,18 @@ const foldedKeywords: ReadonlySet<string> = new Set([
   ...["properties", "required", "additionalProperties", "unevaluatedProperties"],
   ...["then", "else", "dependentSchemas"],
 ]);
+
+const maxUnions = 6;
+const maxRules = 24;
+const maxRuleBytes = 256;
+const maxTitleBytes = 96;
+const maxValues = 6;
+const lostKeywords = ["not", "if", "enum", "dependentSchemas"] as const;
+// `flattenRoot` keeps these of the root itself.
+const lostBelowKeywords = [
+  ...["dependentRequired", "propertyNames", "patternProperties", "minProperties", "maxProperties"],
+] as const;
+const trivialNames = canonicalText({ type: "string" });
 
 /** Returns the keywords at the root of an input that large providers reject, together with the whole session. */
 export function refusedAtRoot(json: JsonSchema): readonly string[] {
@@ -75,40 +109,6 @@ function mergeEnums(variants: readonly JsonValue[]): JsonObject | undefined {
     enum: [...new Set(values)],
   };
 }
-
-/** One alternative of a union: the nodes that hold together, and what its author calls it. */
-interface Case {
-  readonly nodes: readonly JsonObject[];
-  readonly title: string | undefined;
-  /** Whether every union on the way to it is a `oneOf`. */
-  readonly isExclusive: boolean;
-  /** Whether it has further unions, which are not written out. */
-  readonly isPartial: boolean;
-}
-
-interface ReadCase extends ObjectFields {
-  readonly title: string | undefined;
-  /** The fields that the alternative itself names. */
-  readonly names: readonly string[];
-}
-
-interface Paragraph {
-  readonly text: string;
-  /** Whether the text leaves out differences between the alternatives. */
-  readonly isPartial: boolean;
-}
-
-const maxUnions = 6;
-const maxRules = 24;
-const maxRuleBytes = 256;
-const maxTitleBytes = 96;
-const maxValues = 6;
-const lostKeywords = ["not", "if", "enum", "dependentSchemas"] as const;
-// `flattenRoot` keeps these of the root itself.
-const lostBelowKeywords = [
-  ...["dependentRequired", "propertyNames", "patternProperties", "minProperties", "maxProperties"],
-] as const;
-const trivialNames = canonicalText({ type: "string" });
 
 /**
  * Describes in text how the fields of an object schema depend on each other: one list for each union, and one sentence that names

@@ -26,7 +26,7 @@ function armsOf(node: SchemaNode): readonly unknown[] | undefined {
   const { anyOf, oneOf, ...rest } = node;
   const arms: unknown = anyOf ?? oneOf;
   const isBare = Array.isArray(arms) && Object.keys(rest).length === 0;
-  // What is in the list nobody has looked at.
+  // The items of the list are unchecked.
   return isBare ? (arms as readonly unknown[]) : undefined;
 }
 

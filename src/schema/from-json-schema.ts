@@ -2,8 +2,8 @@ import { SurfaceError, type Issue } from "../errors.ts";
 import { assertJsonSchema } from "./assert-json-schema.ts";
 import { compileCheck } from "./compile-check.ts";
 import { compileSchema } from "./compile-schema.ts";
-import { isJsonObject, type JsonSchema, type JsonValue } from "./json.ts";
-import { createReceiveWalk, refuse, TooManySteps, typeName } from "./receive-walk.ts";
+import { isJsonObject, jsonTypeOf, type JsonSchema, type JsonValue } from "./json.ts";
+import { createReceiveWalk, refuse, TooManySteps } from "./receive-walk.ts";
 import type { Check, ReceiveWalk } from "./receive-walk.ts";
 import { anyCodec } from "./wire-codec.ts";
 import type { SchemaWithJson } from "./with-json-schema.ts";
@@ -17,7 +17,7 @@ const maxLength = 1_048_576;
 
 const made = new WeakMap<JsonSchema, JsonValidator>();
 
-/** A copy that nobody else holds, and that is nothing but JSON. */
+/** Copies a schema, so that later changes of it have no effect. */
 function toDocument(json: JsonSchema): JsonSchema {
   const text = JSON.stringify(json);
   if (text.length > maxLength) {
@@ -29,7 +29,7 @@ function toDocument(json: JsonSchema): JsonSchema {
   return document;
 }
 
-/** A value as it is on the wire; nothing where it has no JSON form. */
+/** Returns the wire form of a value, or undefined. */
 function toJson(value: unknown): JsonValue | undefined {
   if (value === undefined) return undefined;
   try {
@@ -64,7 +64,7 @@ class JsonSchemaValidator {
     const json = toJson(value);
     const walk = createReceiveWalk(json);
     if (json === undefined) refuse(walk, value === undefined ? "expected a value, received nothing" : "expected JSON");
-    else if (isRoot && !isJsonObject(json)) refuse(walk, `expected object, received ${typeName(json)}`);
+    else if (isRoot && !isJsonObject(json)) refuse(walk, `expected object, received ${jsonTypeOf(json)}`);
     else if (this.#run(json, walk)) return { value: json };
     return { issues: walk.issues };
   }
@@ -103,9 +103,9 @@ function toSchema(json: JsonSchema): JsonValidator {
 }
 
 /**
- * Makes a validator of a JSON Schema (2020-12): what it accepts is what the schema accepts, to the letter. Values are neither
- * changed nor filled in; defaults are notes, and so are formats. The schema is read when it is first converted, as it is
- * then; what would not be held is refused there, with `SCHEMA_UNSUPPORTED`. The same object gives the same validator.
+ * Creates a validator that accepts the values of a JSON Schema (2020-12) to the letter. It does not change values, and treats
+ * defaults and formats as annotations. The schema is copied when it is first converted, which throws `SCHEMA_UNSUPPORTED` for
+ * keywords that are not implemented. The same object gives the same validator.
  */
 export function fromJsonSchema(json: JsonSchema): JsonValidator {
   const known = made.get(json);

@@ -1,10 +1,13 @@
-/** What travels on the wire: the JSON value types, and JSON Schema as data. */
+/** JSON values. */
 import type { JsonObject, JsonValue } from "type-fest";
 
 export type { JsonObject, JsonValue };
 
 /** A JSON Schema (dialect 2020-12) as plain data: keywords and their JSON values. The package never mutates one. */
 export type JsonSchema = Readonly<Record<string, JsonValue>>;
+
+/** Levels of a value that are written, read or validated. */
+export const maxLevels = 512;
 
 /** Tells whether a JSON value is an object, and neither an array nor null. */
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -57,4 +60,10 @@ export function deepFreeze(json: JsonObject): JsonObject {
 export function isDeepFrozen(data: unknown): boolean {
   if (typeof data !== "object" || data === null) return true;
   return Object.isFrozen(data) && Object.values(data).every(isDeepFrozen);
+}
+
+/** Returns the JSON type of a value. A whole number is a "number". */
+export function jsonTypeOf(json: JsonValue): string {
+  if (json === null) return "null";
+  return Array.isArray(json) ? "array" : typeof json;
 }

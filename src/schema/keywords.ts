@@ -1,8 +1,8 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * What the JSON Schema 2020-12 keywords hold: a schema, a list or a map of schemas, or data. Everything that walks a
- * schema walks by these tables, so that a property that is *named* like a keyword is never taken for one.
+ * The JSON Schema 2020-12 keywords by their value: a schema, a list or a map of schemas, or data. Each walk over a schema uses
+ * these tables, so that a property that is *named* like a keyword is never taken for one.
  * Source: json-schema.org/draft/2020-12 (core, applicator, unevaluated, validation, meta-data, format, content).
  */
 
@@ -26,6 +26,9 @@ export const listKeywords: ReadonlySet<string> = new Set(["prefixItems", "allOf"
 
 /** Keywords whose value is a record of schemas, under names that are data. */
 export const mapKeywords: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas"]);
+
+/** Keywords under which a document keeps schemas to refer to. */
+export const definitionKeywords: ReadonlySet<string> = new Set(["$defs", "definitions"]);
 
 /** Keywords that say something about a value and never reject one. Beside a `$ref`, the referring side's wins. */
 export const annotationKeywords: ReadonlySet<string> = new Set([
@@ -75,6 +78,11 @@ export const keywordGroups: readonly ReadonlySet<string>[] = [
 ];
 
 const ranks: ReadonlyMap<string, number> = new Map(keywordOrder.map((keyword, index) => [keyword, index]));
+
+/** Tells whether a keyword says something about a value and never rejects one. */
+export function isAnnotation(key: string): boolean {
+  return annotationKeywords.has(key) || key.startsWith("x-");
+}
 
 /** Compares two keywords by the canonical order; `x-…` ones come last, by name. */
 export function compareKeywords(first: string, second: string): number {

@@ -5,7 +5,7 @@ import type { CountBounds, Instruction, PatternProgram, Program } from "./patter
 /** Tells whether a text has a match, in time that grows with the text's length times the pattern's. */
 export type LinearPattern = (text: string, spend: Spend) => boolean;
 
-/** A compiled pattern, or the reason why there is none: it completes the sentence `The pattern …`. */
+/** A compiled pattern, or the reason for refusing it, which completes the sentence `The pattern …`. */
 export type CompiledPattern =
   | { readonly matches: LinearPattern; readonly size: number; readonly reason?: never }
   | { readonly reason: string; readonly matches?: never; readonly size?: never };
@@ -50,10 +50,10 @@ interface Place {
 }
 
 /**
- * Tells whether a text has a match. Takes at most some steps for each character and instruction, whatever the text is: the
- * machine follows all alternatives at once, and marks in one pass backwards the places where each look-ahead holds.
+ * Tells whether a text has a match. Takes a bounded number of steps for each character and instruction of any text: the machine
+ * follows all alternatives at once, and marks in one pass backwards the places where each look-ahead holds.
  */
-export function runProgram({ main, looks }: PatternProgram, text: string, spend: Spend): boolean {
+function runProgram({ main, looks }: PatternProgram, text: string, spend: Spend): boolean {
   const reading: Reading = { text, spend, looks: new Uint32Array(looks.length === 0 ? 0 : text.length + 1) };
   for (const [at, program] of looks.entries()) markLook(program, reading, 1 << at);
   const machine = new Machine(main, reading);
@@ -257,7 +257,7 @@ function isBoundary(text: string, index: number): boolean {
   return isWord(text.charCodeAt(index - 1)) !== isWord(text.charCodeAt(index));
 }
 
-/** Tests a UTF-16 unit for `\w`; `NaN`, which stands outside of the text, is none. */
+/** Tests a UTF-16 unit for `\w`. `NaN`, the unit before or after the text, does not match. */
 function isWord(unit: number): boolean {
   const isDigit = unit >= 0x30 && unit <= 0x39;
   const lower = unit | 0x20;

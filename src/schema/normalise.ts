@@ -2,8 +2,8 @@ import { SurfaceError } from "../errors.ts";
 import { setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import {
-  annotationKeywords,
   compareKeywords,
+  isAnnotation,
   keywordGroups,
   listKeywords,
   mapKeywords,
@@ -14,14 +14,10 @@ import {
 import { toPortableNode } from "./portable-node.ts";
 import { relaxIntersection } from "./fold-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
-import { isNode, tidyNode } from "./schema-node.ts";
+import { isNode, maxSchemaDepth, maxSchemaNodes, tidyNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { wireKey } from "./wire-forms.ts";
 
-// Inlining a schema of n doubly used levels costs 2^n nodes: beyond this many, the rest accepts anything.
-const maxNodes = 10_000;
-// Deeper than any host renders, and than any argument that the gate lets in (64 levels).
-const maxDepth = 64;
 // Characters of the JSON text. What a source repeats by references costs it nothing and every listing all of it; no model
 // reads a schema of this size.
 const maxLength = 524_288;
@@ -34,7 +30,7 @@ const combiners: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
 // What tidyNode leaves in a node for us, and agents never see.
 const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
 
-/** How to read a document. */
+/** Options of {@link normalise}. */
 export interface NormaliseOptions {
   /** Members of an `allOf` share their keys, as zod's intersections do: a closed one does not close the others. */
   readonly pooled?: boolean;
@@ -88,12 +84,14 @@ function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy, isExact);
 }
 
-/** What stands for a node that is not written out, where one is not. */
+/** Returns the node that stands for one that is recursive, too deep or one too many. */
 function standInAt(walk: Walk, raw: unknown): JsonObject | undefined {
   if (isNode(raw) && walk.active.has(raw)) return recursive(raw);
   walk.nodes += 1;
-  if (walk.nodes > maxNodes) return { description: `Left out: the schema has more than ${maxNodes} nodes` };
-  return walk.active.size > maxDepth ? { description: `Left out: more than ${maxDepth} levels deep` } : undefined;
+  if (walk.nodes > maxSchemaNodes) return { description: `Left out: the schema has more than ${maxSchemaNodes} nodes` };
+  return walk.active.size > maxSchemaDepth
+    ? { description: `Left out: more than ${maxSchemaDepth} levels deep` }
+    : undefined;
 }
 
 // A node without a type is an error to some providers, and unions of the day are seldom recursive themselves.
@@ -194,7 +192,7 @@ function nameOf(raw: unknown): string {
 function combineRef(target: JsonObject, siblings: JsonObject): JsonObject {
   const keys = Object.keys(siblings);
   if (keys.length === 0) return target;
-  const annotations = pick(siblings, (key) => annotationKeywords.has(key) || key.startsWith("x-"));
+  const annotations = pick(siblings, isAnnotation);
   const constraints = pick(siblings, (key) => !Object.hasOwn(annotations, key));
   const clashes = Object.keys(constraints).some((key) => clashesWith(target, key, constraints[key]));
   if (!clashes) return orderKeywords({ ...target, ...constraints, ...annotations });

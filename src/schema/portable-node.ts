@@ -1,4 +1,4 @@
-import { canonicalText } from "./json.ts";
+import { canonicalText, jsonTypeOf } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./keywords.ts";
 
@@ -43,7 +43,7 @@ function toTypedEnum(node: JsonObject): JsonObject {
   if (!Array.isArray(values)) return node;
   if (values.length === 0) return { not: {} };
   if (rest["type"] !== undefined && only === undefined) return node;
-  const types = [...new Set(values.map(typeOf))];
+  const types = [...new Set(values.map(jsonTypeOf))];
   const type = rest["type"] ?? (types.length === 1 ? types[0] : types);
   return { ...rest, ...(type === undefined ? {} : { type }), enum: values };
 }
@@ -54,7 +54,7 @@ function onlyAmong(only: JsonValue, values: JsonValue | undefined): readonly Jso
   return !Array.isArray(values) || values.some((value) => canonicalText(value) === text) ? [only] : [];
 }
 
-/** One arm a type, each with the keywords that concern it; what is said to people stays on the node. */
+/** Writes one arm a type, each with the keywords of that type. Annotations stay on the node. */
 function splitTypes(node: JsonObject): JsonObject {
   const { type, enum: values } = node;
   if (type === "null" && Array.isArray(values) && values.includes(null)) return withoutEnum(node);
@@ -87,10 +87,5 @@ function withoutEnum(node: JsonObject): JsonObject {
 }
 
 function isOfType(value: JsonValue, type: string): boolean {
-  return type === "integer" ? Number.isInteger(value) : typeOf(value) === type;
-}
-
-function typeOf(value: JsonValue): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
+  return type === "integer" ? Number.isInteger(value) : jsonTypeOf(value) === type;
 }

@@ -10,7 +10,7 @@ const targets = ["draft-2020-12", "draft-07"] as const;
 const anyMap = mapSchema({}, {});
 const anySet = setSchema({});
 
-/** How each library is asked to degrade what JSON Schema cannot say, instead of throwing or going silent. */
+/** Options for the converter of each library: return a wire form instead of throwing or dropping a type. */
 const optionsByVendor: Readonly<Record<string, Record<string, unknown>>> = {
   arktype: {
     fallback: {

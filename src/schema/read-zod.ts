@@ -8,12 +8,8 @@ import type { RawSchema } from "./read-standard.ts";
 import { isNode, toJsonData } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { mapSchema, setSchema, wireKey } from "./wire-forms.ts";
-import type { WireForm } from "./wire-forms.ts";
-import { countKeywords, leafNode, patternSources, readZodBounds } from "./zod-leaves.ts";
+import { checkedForm, countKeywords, leafNode, patternSources, readZodBounds } from "./zod-leaves.ts";
 import { isTransforming, isZodSchema, mayBeAbsent, mayBeUndefined, passedOn, zodInternals } from "./zod-schema.ts";
-
-/** Marks values that zod lets through unseen although their type is plain JSON: undefined in an array, a default. */
-const checkedForm: WireForm = "checked";
 
 /** A node that is being filled in. */
 type Draft = Record<string, unknown>;
@@ -26,6 +22,20 @@ interface Walk {
   /** Nodes that were needed before they were done, by the `$id` that refers to them. */
   readonly referred: Map<Draft, string>;
 }
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+interface Registry {
+  get(schema: z.core.$ZodType): Metadata | undefined;
+}
+
+const formless: ReadonlySet<string> = new Set([
+  ...["date", "bigint", "map", "set", "undefined", "void", "symbol", "function", "nan", "custom", "transform"],
+]);
+
+const shapeKeywords = ["type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"];
+
+const maxDepth = 64;
 
 /**
  * Converts a zod schema to JSON Schema by its published definition (`_zod.def`), which all versions of zod 4 share. The
@@ -87,7 +97,7 @@ function refer(walk: Walk, node: Draft): string {
   return id;
 }
 
-/** What a schema says itself: its metadata, its default, and whether its values have to be looked at when written. */
+/** Returns the keywords of the schema itself: its metadata and its default. */
 function ownKeywords(walk: Walk, schema: z.core.$ZodTypes): Draft {
   const own = metadataOf(schema);
   const { type } = zodInternals(schema).def;
@@ -99,7 +109,7 @@ function ownKeywords(walk: Walk, schema: z.core.$ZodTypes): Draft {
   return walk.side === "input" && hasExamples && isTransforming(schema) ? withoutExamples(own) : own;
 }
 
-/** The default that a reader is told. A prefault is put in before the schema runs: its output says nothing of it. */
+/** Returns the default in its wire form. The output of a prefault has none: zod puts it in before the schema runs. */
 function shownFallback(walk: Walk, schema: z.core.$ZodTypes): unknown {
   if (walk.side === "output" && zodInternals(schema).def.type === "prefault") return undefined;
   const value = fallbackOf(schema);
@@ -130,10 +140,6 @@ function fallbackOf(schema: z.core.$ZodTypes): unknown {
     return undefined;
   }
 }
-
-const formless: ReadonlySet<string> = new Set([
-  ...["date", "bigint", "map", "set", "undefined", "void", "symbol", "function", "nan", "custom", "transform"],
-]);
 
 function isFormless(schema: z.core.$ZodTypes): boolean {
   return formless.has(zodInternals(schema).def.type);
@@ -260,14 +266,6 @@ function unknownType(type: string): SurfaceError {
   );
 }
 
-type Metadata = Readonly<Record<string, unknown>>;
-
-interface Registry {
-  get(schema: z.core.$ZodType): Metadata | undefined;
-}
-
-const shapeKeywords = ["type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"];
-
 /**
  * Returns the author's `.meta()` as JSON Schema keywords: without `id`, which is a name and no keyword, and with dates,
  * bigints, maps and sets in their wire form. A value without a wire form is left out.
@@ -310,8 +308,6 @@ function sharedRegistry(): Registry | undefined {
 function toWireData(value: unknown): JsonValue | undefined {
   return toJsonData(unwrap(value, 0));
 }
-
-const maxDepth = 64;
 
 function unwrap(value: unknown, depth: number): unknown {
   if (depth > maxDepth) return Symbol("too deep");

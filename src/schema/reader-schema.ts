@@ -1,21 +1,16 @@
 import { canonicalText, isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { annotationKeywords, compareKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
+import { compareKeywords, isAnnotation, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { relaxIntersection } from "./fold-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
-import { isNode, tidyNode } from "./schema-node.ts";
+import { isNode, maxSchemaDepth, maxSchemaNodes, tidyNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { wireKey } from "./wire-forms.ts";
 
-// The limits of `normalise`: what agents are told accepts anything, a reader accepts too.
-const maxNodes = 10_000;
-const maxDepth = 64;
-// They say how to show a value, and refuse none.
-const shownKeywords: ReadonlySet<string> = new Set([
-  ...annotationKeywords,
-  ...["contentEncoding", "contentMediaType", "contentSchema"],
+// References are written out. Encodings say how to show a value, and reject none.
+const omittedKeywords: ReadonlySet<string> = new Set([
+  ...["contentEncoding", "contentMediaType", "contentSchema", "$ref", "$dynamicRef"],
 ]);
-const refKeywords: ReadonlySet<string> = new Set(["$ref", "$dynamicRef"]);
 
 /** At the root of a shape: the value may be left out. */
 export const optionalKey = "x-optional";
@@ -36,10 +31,10 @@ interface Keyword {
 }
 
 /**
- * What a reader of values holds them against, and what two ends of a link compare: the normalised schema without
- * annotations. Other than what agents see, recursion stays, as a `$ref` by JSON Pointer to the place where it began,
- * wire markers stay, and `oneOf` is `anyOf`: two arms that both fit are no harm to a reader, and libraries go from one
- * to the other. Canonical up to the order of keys: names that a library gave to its definitions do not survive.
+ * Returns the schema by which the reader of a link checks values: the normalised schema without annotations. Unlike the one for
+ * agents it keeps wire markers, and recursion as a `$ref` by JSON Pointer to the place where it began. `oneOf` becomes `anyOf`: a
+ * reader accepts two fitting arms, and libraries change from one to the other. Canonical up to the order of keys, without the
+ * names that a library gave to its definitions.
  */
 export function toReaderSchema(document: SchemaDocument, options: { readonly pooled: boolean }): JsonObject {
   const walk: Walk = { document, pooled: options.pooled, path: [], active: new Map(), nodes: 0 };
@@ -50,7 +45,7 @@ function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   const start = isNode(raw) ? walk.active.get(raw) : undefined;
   if (start !== undefined) return start === walk.path.length ? {} : { $ref: toPointer(walk.path.slice(0, start)) };
   walk.nodes += 1;
-  if (walk.nodes > maxNodes || walk.active.size > maxDepth) return {};
+  if (walk.nodes > maxSchemaNodes || walk.active.size > maxSchemaDepth) return {};
   walk.active.set(raw, walk.path.length);
   const base = isNode(raw) && typeof raw["$id"] === "string" ? raw : outer;
   const copy = inlineNode(walk, inclusive(tidyNode(raw)), base);
@@ -108,7 +103,7 @@ function within<$Made>(walk: Walk, keys: readonly string[], make: () => $Made): 
 }
 
 function isConstraint(key: string): boolean {
-  return !shownKeywords.has(key) && !refKeywords.has(key) && !key.startsWith("x-");
+  return !omittedKeywords.has(key) && !isAnnotation(key);
 }
 
 function inclusive(node: SchemaNode): SchemaNode {

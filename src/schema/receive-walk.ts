@@ -1,4 +1,5 @@
 import type { Issue } from "../errors.ts";
+import { maxLevels } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import { createIssue, maxIssues } from "./render-issues.ts";
 
@@ -33,8 +34,6 @@ const baseSteps = 2_000_000;
 // slow (hundreds of alternatives, counters or look-aheads open at each character) take 12 to 55 ns of processor time a step,
 // so 0.7 to 3.5 s for a text of 1 MiB and 40 ms for one of 10 KiB.
 const stepsPerCharacter = 64;
-// As deep as a value may be that is written.
-const maxDepth = 512;
 
 /** Starts the validation of a value. */
 export function createReceiveWalk(whole?: JsonValue): ReceiveWalk {
@@ -80,7 +79,7 @@ export function isSettled(walk: ReceiveWalk): boolean {
 
 /** Refuses a value whose parts would be deeper than any value that is written. */
 export function isTooDeep(walk: ReceiveWalk): boolean {
-  return walk.path.length >= maxDepth && !refuse(walk, `more than ${maxDepth} levels deep`);
+  return walk.path.length >= maxLevels && !refuse(walk, `more than ${maxLevels} levels deep`);
 }
 
 /** Tells whether a value fits, without issues. */
@@ -90,11 +89,4 @@ export function fitsQuietly(check: Check, json: JsonValue, walk: ReceiveWalk): b
   const fits = check(json, walk);
   walk.quiet = quiet;
   return fits;
-}
-
-/** Returns the JSON type of a value, for a message. */
-export function typeName(json: JsonValue | undefined): string {
-  if (json === undefined) return "nothing";
-  if (json === null) return "null";
-  return Array.isArray(json) ? "array" : typeof json;
 }

@@ -17,8 +17,7 @@ export function createIssue(segments: readonly PropertyKey[], message: unknown):
 }
 
 /**
- * Renders issues for a model, one line each: `- node: expected string, received number`. At most 5 lines and 2 KiB,
- * whatever comes in.
+ * Renders issues for a model, one line each: `- node: expected string, received number`. At most 5 lines and 2 KiB.
  *
  * @param root - what to call the value itself; pass `value` for a wrapped schema, so that paths are those of the wire.
  */

@@ -1,46 +1,47 @@
 import { SurfaceError } from "../errors.ts";
-import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
+import { definitionKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { isNode } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
-/** A node together with the resource (the nearest `$id`, or the root) that its `#` means. */
+/** A node, and the resource that `#` means in it: the nearest `$id`, or the root. */
 export interface Located {
   readonly node: unknown;
   readonly base: SchemaNode;
 }
 
-/** Finds what local references point at, in one document. */
-export interface SchemaDocument {
+/** A JSON Schema document, and the targets of its local references. */
+export class SchemaDocument {
   readonly root: unknown;
+  /** Nodes by `$id` and `#anchor`. Made when a reference first needs them. */
+  #names: ReadonlyMap<string, SchemaNode> | undefined;
+
+  constructor(root: unknown) {
+    this.root = root;
+  }
+
   /**
    * Resolves `#`, `#/pointer`, `#anchor`, and the `$id` of an embedded schema with either fragment.
    *
-   * @throws SurfaceError `SCHEMA_UNSUPPORTED` when the reference is remote or points at nothing.
+   * @throws SurfaceError `SCHEMA_UNSUPPORTED` for a reference that is remote or points at nothing.
    */
-  resolve(ref: string, base: SchemaNode): Located;
-}
+  resolve(ref: string, base: SchemaNode): Located {
+    const [id = "", ...rest] = ref.split("#");
+    const resource = id === "" ? base : this.#named(id);
+    if (resource === undefined) throw refused(ref, "only references inside the schema are supported");
+    const node = this.#find(decode(rest.join("#")), resource);
+    if (!isNode(node) && typeof node !== "boolean") throw refused(ref, "nothing is there");
+    return { node, base: resource };
+  }
 
-/** Wraps a document. Its names are indexed when a reference first needs them. */
-export function createSchemaDocument(root: unknown): SchemaDocument {
-  let names: ReadonlyMap<string, SchemaNode> | undefined;
-  const named = (name: string): SchemaNode | undefined => (names ??= indexNames(root)).get(name);
-  return {
-    root,
-    resolve: (ref, base) => {
-      const [id = "", ...rest] = ref.split("#");
-      const fragment = decode(rest.join("#"));
-      const resource = id === "" ? base : named(id);
-      if (resource === undefined) throw refused(ref, "only references inside the schema are supported");
-      const found = fragment === "" ? resource : findFragment(fragment);
-      if (!isNode(found) && typeof found !== "boolean") throw refused(ref, "nothing is there");
-      return { node: found, base: resource };
+  #find(fragment: string, resource: SchemaNode): unknown {
+    if (fragment === "") return resource;
+    if (!fragment.startsWith("/")) return this.#named(`#${fragment}`);
+    return follow(resource, fragment) ?? follow(this.root, fragment);
+  }
 
-      function findFragment(text: string): unknown {
-        if (!text.startsWith("/")) return named(`#${text}`);
-        return follow(resource, text) ?? follow(root, text);
-      }
-    },
-  };
+  #named(name: string): SchemaNode | undefined {
+    return (this.#names ??= indexNames(this.root)).get(name);
+  }
 }
 
 function follow(root: unknown, pointer: string): unknown {
@@ -70,8 +71,7 @@ function indexNames(root: unknown): Map<string, SchemaNode> {
 function subschemas(key: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return listKeywords.has(key) || key === "items" ? value : [];
   if (schemaKeywords.has(key)) return [value];
-  const isMap = mapKeywords.has(key) || key === "$defs" || key === "definitions";
-  return isMap && isNode(value) ? Object.values(value) : [];
+  return (mapKeywords.has(key) || definitionKeywords.has(key)) && isNode(value) ? Object.values(value) : [];
 }
 
 function addNames(names: Map<string, SchemaNode>, node: SchemaNode): void {

@@ -8,7 +8,7 @@ export type SchemaNode = Readonly<Record<string, unknown>>;
 
 const knownKeywords: ReadonlySet<string> = new Set([...keywordOrder, wireKey, "$ref", "$dynamicRef"]);
 
-// Type names that TypeBox (and nobody's JSON Schema) uses for values that JSON does not have.
+// Type names of TypeBox, and not of JSON Schema, for values that JSON does not have.
 const foreignTypes: ReadonlyMap<string, SchemaNode> = new Map([
   ["Date", dateSchema],
   ["bigint", bigintSchema],
@@ -23,6 +23,11 @@ const degradedForms: ReadonlyMap<unknown, { type: string; keyword: string }> = n
   ["map", { type: "array", keyword: "items" }],
   ["set", { type: "array", keyword: "items" }],
 ]);
+
+/** Nodes of a schema, with its references written out, that agents are shown. Any value fits the rest. */
+export const maxSchemaNodes = 10_000;
+/** Levels of a schema: deeper than any host renders, and than any argument that the dispatcher accepts. */
+export const maxSchemaDepth = 64;
 
 /** Tells whether a value is an object and not an array. */
 export function isNode(value: unknown): value is SchemaNode {
@@ -55,7 +60,7 @@ export function tidyNode(raw: unknown): SchemaNode {
   return dropAbsentArms(dropStaleMarker(withKnownType(node)));
 }
 
-/** Copies plain JSON data out of an unknown value; undefined when there is none to be had. */
+/** Copies plain JSON data out of an unknown value, or returns undefined. */
 export function toJsonData(value: unknown): JsonValue | undefined {
   if (typeof value === "string" || typeof value === "boolean") return value;
   try {

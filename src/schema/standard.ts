@@ -22,10 +22,10 @@ type TypesOf<TSchema extends Schema> = TSchema extends { readonly _zod: { readon
     ? NonNullable<TSchema["~standard"]["types"]>
     : { readonly input: unknown; readonly output: unknown };
 
-/** What a producer may hand to the schema: the type before defaults and transforms. */
+/** The type of a schema's input, before defaults and transforms. */
 export type InferInput<TSchema extends Schema> = TypesOf<TSchema>["input" & keyof TypesOf<TSchema>];
 
-/** What comes out of the schema: the type after defaults and transforms. */
+/** The type of a schema's output, after defaults and transforms. */
 export type InferOutput<TSchema extends Schema> = TypesOf<TSchema>["output" & keyof TypesOf<TSchema>];
 
 /** Returns what a schema implements. */
@@ -64,7 +64,7 @@ export function whyNoSchema(value: unknown): string {
     : "it must be a Standard Schema; put JSON Schema beside a validator with withJsonSchema()";
 }
 
-/** What to do with a schema of zod 3. */
+/** The end of an error about a schema of zod 3. */
 export const zod3Advice = "it is a schema of zod 3; use zod 4, or put JSON Schema beside it with withJsonSchema()";
 
 /** Tells whether a value is a schema of zod 3, whose later versions are Standard Schemas without JSON Schema. */

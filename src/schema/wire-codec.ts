@@ -1,14 +1,11 @@
 import { compilePlan } from "./compile-plan.ts";
 import { createWalkPath, encodeAny, encodePlanned } from "./encode-value.ts";
-import { isJsonObject, setOwn } from "./json.ts";
+import { isJsonObject, maxLevels, setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { toBigint, toDate } from "./wire-forms.ts";
 import { anyPlan, codedKinds, fitLevels, fitsPlan, isPair, isPlanned, planOfProperty } from "./wire-plan.ts";
 import type { ListPlan, MapPlan, RecordPlan, UnionPlan, WirePlan } from "./wire-plan.ts";
-
-// As deep as a value may be that is written: no schema accepts a deeper one.
-const maxDepth = 512;
 
 /**
  * Turns values into their one JSON form and back. `decode` never runs a schema: what does not look like the wire form
@@ -183,7 +180,7 @@ function decodeUnion(plan: UnionPlan, json: JsonValue): unknown {
 
 /** Drops the fields that closed objects of a plan do not declare. Returns the value itself where there are none. Never throws. */
 function prunePlanned(plan: WirePlan, json: JsonValue, depth = 0): JsonValue {
-  if (typeof json !== "object" || json === null || depth > maxDepth) return json;
+  if (typeof json !== "object" || json === null || depth > maxLevels) return json;
   if (plan.kind === "union") return prunePlanned(armOf(plan, json), json, depth);
   if (isJsonObject(json)) return plan.kind === "record" ? pruneRecord(plan, json, depth + 1) : json;
   const planAt = planOfItems(plan);

@@ -38,7 +38,7 @@ export interface ListPlan extends PlanFlags {
   readonly max: number;
 }
 
-/** An object. `closed` says that a key without a plan of its own cannot be there. */
+/** An object. If it is `closed`, it has no fields but `properties` and `patterns`. */
 export interface RecordPlan extends PlanFlags {
   readonly kind: "record";
   readonly properties: ReadonlyMap<string, LazyPlan>;
@@ -84,9 +84,9 @@ export function planOfProperty(plan: RecordPlan, key: string): WirePlan {
   return (matching?.plan ?? plan.rest)();
 }
 
-/** How to compare a value with a plan. */
+/** Options of {@link fitsPlan}. */
 interface Look {
-  /** Whether the value is as in memory, or in its wire form. */
+  /** The form of the value. */
   readonly side: "memory" | "wire";
   /** Levels of the value still to compare. */
   readonly levels: number;

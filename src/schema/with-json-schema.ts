@@ -11,7 +11,7 @@ type JsonSides = JsonSchema | { readonly input: JsonSchema; readonly output: Jso
 // The first types the parameters of a validator that is written in place; the second takes one whose type is only `Schema`.
 /**
  * Puts an explicit JSON Schema beside a validator, for libraries that give none (TypeBox, hand-written ones) or whose
- * own is not what agents should read. It wins over whatever the validator's library would say. The argument is not
+ * own is not what agents should read. It takes precedence over the JSON Schema of the validator's library. The argument is not
  * changed; the JSON Schema is read when the member is first exposed.
  *
  * @param json - draft 2020-12 or draft-07; one for both sides, or `{ input, output }` where they differ. The types

@@ -6,14 +6,33 @@ import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
 import type { WireForm } from "./wire-forms.ts";
 import { zodInternals } from "./zod-schema.ts";
 
-// What zod calls a format, where JSON Schema has a name for it.
+/** The bounds of a schema's checks that JSON Schema can express. */
+interface ZodBounds {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly divisors: readonly number[];
+  readonly patterns: readonly RegExp[];
+  readonly format?: string;
+  readonly isInteger: boolean;
+  readonly mimeTypes?: readonly string[];
+}
+
+type Definition = Readonly<Record<string, unknown>>;
+
+type Bound = "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum";
+
+type Writable = { -readonly [Key in keyof ZodBounds]: ZodBounds[Key] } & { divisors: number[]; patterns: RegExp[] };
+
+// Formats of zod that JSON Schema names differently, or not at all.
 const formatNames: ReadonlyMap<string | undefined, string | undefined> = new Map([
   ["guid", "uuid"],
   ["url", "uri"],
   ["datetime", "date-time"],
   // zod's times have no offset, which the format of JSON Schema requires.
   ["time", undefined],
-  // A pattern by hand, and no format of JSON Schema's, which is that of a text that is a pattern.
+  // The format of JSON Schema means a text that is a pattern.
   ["regex", undefined],
 ]);
 // zod's own patterns for these differ from version to version.
@@ -21,7 +40,8 @@ const encodings: ReadonlyMap<string, string> = new Map([
   ["base64", "^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$"],
   ["base64url", "^[A-Za-z0-9_-]*$"],
 ]);
-const checkedForm: WireForm = "checked";
+/** Marks values that zod accepts unseen although their type is plain JSON, for example undefined in an array. */
+export const checkedForm: WireForm = "checked";
 
 const plainLeaves: Readonly<Record<string, SchemaNode>> = {
   any: {},
@@ -39,6 +59,27 @@ const plainLeaves: Readonly<Record<string, SchemaNode>> = {
   symbol: formlessNode("symbol"),
   function: formlessNode("function"),
   nan: formlessNode("NaN"),
+};
+
+// The ranges of the other formats are those of the number type itself, which say nothing to an agent.
+const ranges: Readonly<Record<string, readonly [number, number]>> = {
+  int32: [-2147483648, 2147483647],
+  uint32: [0, 4294967295],
+};
+const readers: Readonly<Record<string, (bounds: Writable, def: Definition) => void>> = {
+  greater_than: (bounds, def) =>
+    narrow(bounds, def["inclusive"] === true ? "minimum" : "exclusiveMinimum", def["value"]),
+  less_than: (bounds, def) => narrow(bounds, def["inclusive"] === true ? "maximum" : "exclusiveMaximum", def["value"]),
+  multiple_of: (bounds, def) => addDivisor(bounds, def["value"]),
+  number_format: (bounds, { format }) => addNumberFormat(bounds, String(format)),
+  min_length: (bounds, def) => narrow(bounds, "minimum", def["minimum"]),
+  max_length: (bounds, def) => narrow(bounds, "maximum", def["maximum"]),
+  length_equals: (bounds, def) => narrowBoth(bounds, def["length"]),
+  min_size: (bounds, def) => narrow(bounds, "minimum", def["minimum"]),
+  max_size: (bounds, def) => narrow(bounds, "maximum", def["maximum"]),
+  size_equals: (bounds, def) => narrowBoth(bounds, def["size"]),
+  string_format: addStringFormat,
+  mime_type: (bounds, { mime }) => addMimeTypes(bounds, mime),
 };
 
 /** Converts a zod schema that holds no other schema; undefined for any other. */
@@ -158,49 +199,6 @@ function patternOf(schema: z.core.$ZodTypes): string | undefined {
   return pattern instanceof RegExp ? pattern.source : undefined;
 }
 
-/** What the checks of a schema bound, as far as JSON Schema can say it. */
-interface ZodBounds {
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly divisors: readonly number[];
-  readonly patterns: readonly RegExp[];
-  readonly format?: string;
-  readonly isInteger: boolean;
-  readonly mimeTypes?: readonly string[];
-}
-
-type Definition = Readonly<Record<string, unknown>>;
-
-type Bound = "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum";
-
-type Writable = { -readonly [Key in keyof ZodBounds]: ZodBounds[Key] } & { divisors: number[]; patterns: RegExp[] };
-
-// The ranges of the other formats are those of the number type itself, which say nothing to an agent.
-const ranges: Readonly<Record<string, readonly [number, number]>> = {
-  int32: [-2147483648, 2147483647],
-  uint32: [0, 4294967295],
-};
-// Formats for which zod declares a shape that the keyword of JSON Schema would refuse.
-const looseDates = (def: Definition): boolean => def["local"] === true || def["precision"] === -1;
-
-const readers: Readonly<Record<string, (bounds: Writable, def: Definition) => void>> = {
-  greater_than: (bounds, def) =>
-    narrow(bounds, def["inclusive"] === true ? "minimum" : "exclusiveMinimum", def["value"]),
-  less_than: (bounds, def) => narrow(bounds, def["inclusive"] === true ? "maximum" : "exclusiveMaximum", def["value"]),
-  multiple_of: (bounds, def) => addDivisor(bounds, def["value"]),
-  number_format: (bounds, { format }) => addNumberFormat(bounds, String(format)),
-  min_length: (bounds, def) => narrow(bounds, "minimum", def["minimum"]),
-  max_length: (bounds, def) => narrow(bounds, "maximum", def["maximum"]),
-  length_equals: (bounds, def) => narrowBoth(bounds, def["length"]),
-  min_size: (bounds, def) => narrow(bounds, "minimum", def["minimum"]),
-  max_size: (bounds, def) => narrow(bounds, "maximum", def["maximum"]),
-  size_equals: (bounds, def) => narrowBoth(bounds, def["size"]),
-  string_format: addStringFormat,
-  mime_type: (bounds, { mime }) => addMimeTypes(bounds, mime),
-};
-
 /** Reads the checks of a schema, from its definition: the same in every version of zod 4. */
 export function readZodBounds(schema: z.core.$ZodType): ZodBounds {
   const bounds: Writable = { divisors: [], patterns: [], isInteger: false };
@@ -241,9 +239,14 @@ function addNumberFormat(bounds: Writable, format: string): void {
 }
 
 function addStringFormat(bounds: Writable, def: Definition): void {
-  if (typeof def["format"] === "string" && !looseDates(def)) bounds.format = def["format"];
+  if (typeof def["format"] === "string" && !isLooseDate(def)) bounds.format = def["format"];
   else delete bounds.format;
   addPattern(bounds, def["pattern"]);
+}
+
+// The format of JSON Schema would refuse these dates.
+function isLooseDate(def: Definition): boolean {
+  return def["local"] === true || def["precision"] === -1;
 }
 
 function addPattern(bounds: Writable, pattern: unknown): void {

@@ -8,13 +8,13 @@ export function isZodSchema(value: unknown): value is z.core.$ZodTypes {
   return typeof internals === "object" && internals !== null && "def" in internals;
 }
 
-/** What zod publishes for library authors: a schema's definition and flags. The one place that reads `_zod`. */
+/** Returns a schema's definition and flags, which zod publishes for library authors. The one place that reads `_zod`. */
 export function zodInternals<TSchema extends { readonly _zod: unknown }>(schema: TSchema): TSchema["_zod"] {
   const { _zod: internals } = schema;
   return internals;
 }
 
-/** What a lazy schema stands for, from its own cache: its getter may build a new schema each time. */
+/** Returns the target of a lazy schema, from its own cache: its getter may build a new schema each time. */
 export function lazyTarget(schema: z.core.$ZodType): z.core.$ZodTypes | undefined {
   const internals = zodInternals(schema);
   return "innerType" in internals && isZodSchema(internals.innerType) ? internals.innerType : undefined;
@@ -22,7 +22,7 @@ export function lazyTarget(schema: z.core.$ZodType): z.core.$ZodTypes | undefine
 
 // A lazy schema may go round; nothing is this many wrappers deep.
 const maxDepth = 64;
-// They hold a schema, and are another one than that.
+// They hold a schema, and their type is not its type.
 const ownForms: ReadonlySet<string> = new Set(["nullable", "success"]);
 const neverAbsent: ReadonlySet<string> = new Set(["nonoptional", "default"]);
 const fillsIn: ReadonlySet<string> = new Set(["default", "prefault", "catch", "transform"]);

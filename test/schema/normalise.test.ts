@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
 import { normalise } from "../../src/schema/normalise.ts";
 import type { NormaliseOptions } from "../../src/schema/normalise.ts";
-import { createSchemaDocument } from "../../src/schema/schema-document.ts";
+import { SchemaDocument } from "../../src/schema/schema-document.ts";
 
-const run = (root: unknown, options?: NormaliseOptions) => normalise(createSchemaDocument(root), options);
+const run = (root: unknown, options?: NormaliseOptions) => normalise(new SchemaDocument(root), options);
 const text = { type: "string" };
 const recursive = { description: "Recursive: the same shape as an enclosing value" };
 

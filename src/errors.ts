@@ -113,3 +113,8 @@ export class Refusal extends Error {
     this.details = details;
   }
 }
+
+/** Returns the code of a failed system call, or the empty string. */
+export function codeOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+}

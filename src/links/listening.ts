@@ -1,10 +1,9 @@
-import { SurfaceError } from "../errors.ts";
+import { codeOf, SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import { scopeOf, type Served } from "../surface/implement-surfaces.ts";
 import { createLinkBudgets, readLinkUse, type LinkBudgets, type LinkLimits, type LinkUse } from "./link-options.ts";
-import { codeOf } from "./system-error.ts";
-import { WireServer } from "./wire/wire-server.ts";
 import type { WireTransport } from "./transport/base-transport.ts";
+import { WireServer } from "./wire/wire-server.ts";
 
 /** A live surface that peers can connect to. The caller that started it closes it. */
 export interface Listening {

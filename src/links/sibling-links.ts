@@ -3,20 +3,21 @@ import { callable, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
-import { assertSegment, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
+import type { SurfaceClient, UseOptions } from "../surface/client.ts";
+import { assertSegment, composeSurfaces, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
-import type { Surface } from "../surface/define-surface.ts";
+import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
 import { HeldSurface } from "./held-surface.ts";
 import { Ending, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
 import { retold } from "./retold.ts";
-import { SiblingChannel } from "./sibling-channel.ts";
+import { SiblingChannel, withMember } from "./sibling-channel.ts";
 
-/** What {@link siblingLinks} may be told. */
+/** Options of {@link siblingLinks}. */
 export interface SiblingLinksOptions {
-  /** Told why a sibling cannot be reached: once for each time that it goes away. Default: the console's error stream. */
+  /** Receives the reason each time that a sibling cannot be reached. @default the console's error stream */
   readonly onFault?: FaultReporter;
 }
 
@@ -28,12 +29,12 @@ function quoted(names: Iterable<string>): string {
   return [...names].map((name) => `"${name}"`).join(" and ");
 }
 
-/** The links that are of no sibling of a surface, by their segments: misspelt, or left over. */
+/** Returns the segments of links without a sibling: misspelt, or left over. */
 function surplusOf(siblings: Siblings<Surface<Spec>>, links: ReadonlyMap<string, Link>): readonly string[] {
   return [...links.keys()].filter((segment) => !siblings.has(segment));
 }
 
-/** The siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` where one of them has no link. */
+/** Returns the siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` if one of them has no link. */
 function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): Siblings<Surface<Spec>> {
   const siblings = siblingsOf(surface);
   if (siblings === undefined) throw mismatch(surface, "it must be made by composeSurfaces()");
@@ -46,7 +47,7 @@ function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): S
   return siblings;
 }
 
-/** Passes on the failures of a sibling as answers: the connection of all siblings stands. */
+/** Relays the failures of a sibling, since they do not end the connection to all siblings. */
 function relaying(channel: SurfaceChannel): SurfaceChannel {
   return {
     async request(operation) {
@@ -121,7 +122,7 @@ class SiblingLinks implements Link {
         close: () => scope.close(),
       });
     } catch (cause) {
-      // Why it could not be made is what its author has to hear.
+      // The author needs this reason, not that of a failed cleanup.
       scope.close().catch(() => {});
       throw cause;
     }
@@ -139,15 +140,14 @@ class SiblingLinks implements Link {
 const fields: OptionFields<SiblingLinksOptions> = { onFault: callable };
 
 /**
- * A link to a composed surface, each sibling of which is reached by a link of its own. Each is connected to when it is
- * first used, and again when it was lost: while one cannot be reached its members answer `UNAVAILABLE`, and the others
- * work. So the connection to all of them stands until it is closed. The members of one that is in this process and was
- * closed answer `DROPPED` from then on.
+ * Creates a link to a composed surface, over one link for each sibling. It connects to a sibling on first use, and again after a
+ * loss. While a sibling cannot be reached its members answer `UNAVAILABLE`, and the others work; so the connection lasts until it
+ * is closed. The members of a live surface of this process that was closed answer `DROPPED`.
  *
- * @param links - a link a sibling, by the segments of the surface.
- * @throws SurfaceError `INVALID_OPTION` for what is not a link, `INVALID_NAME` for a segment; from `connect()`:
- * `CONTRACT_MISMATCH` for a surface that is not composed, or has a sibling without a link; and when an app is opened over
- * it, `UNKNOWN_MEMBER` for a link to what is no sibling of its surface.
+ * @param links - the links, by the segments of the surface.
+ * @throws SurfaceError `INVALID_OPTION` for a value that is not a link, `INVALID_NAME` for a segment. From `connect()`:
+ * `CONTRACT_MISMATCH` for a surface that is not composed, or has a sibling without a link. When an app is opened over it:
+ * `UNKNOWN_MEMBER` for a link without a sibling.
  * @example
  * ```ts
  * const app = mcp(composeSurfaces("ci", { pipeline, notes })).bridge(
@@ -164,4 +164,60 @@ export function siblingLinks(links: Readonly<Record<string, Link>>, options: Sib
     throw new SurfaceError("INVALID_OPTION", `${doing}: "${segment}" must be a link, for example inProcess(live)`);
   }
   return new SiblingLinks(new Map(Object.entries(links)), toSafeReporter(onFault));
+}
+
+/** An opened link, and the clients of all surfaces that it reaches. The caller closes it. */
+export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "state" | "closed" | "leaving" | "close"> {
+  /** The clients, by the keys of the surfaces. */
+  readonly clients: {
+    readonly [Segment in keyof TSiblings]: TSiblings[Segment] extends { readonly members: infer Members }
+      ? SurfaceClient<Members>
+      : never;
+  };
+}
+
+/** Returns the channel of one sibling, which puts the segment before each key. */
+function toSiblingChannel(channel: SurfaceChannel, segment: string): SurfaceChannel {
+  const as = channel.as?.bind(channel);
+  return {
+    request: (operation) => channel.request(withMember(operation, `${segment}.${operation.member}`)),
+    subscribe: (operation) => channel.subscribe(withMember(operation, `${segment}.${operation.member}`)),
+    ...(as === undefined ? {} : { as: (to) => toSiblingChannel(as(to), segment) }),
+  };
+}
+
+/**
+ * Connects to several surfaces that are served together (`implementSurfaces()`), over one connection, which does not reconnect.
+ * A surface that is dropped answers `DROPPED`; the others go on.
+ *
+ * @throws SurfaceError the errors of the link's `connect()`; `UNKNOWN_MEMBER` if none of the surfaces is there. Members of a
+ * missing surface fail with `CONTRACT_MISMATCH` when they are used, or at once if the link knows.
+ * @example
+ * ```ts
+ * const { clients, close } = await surfaceClients(unixSocket(path), { pipeline, notes });
+ * await clients.notes.list.keys();
+ * await close();
+ * ```
+ */
+export async function surfaceClients<const $Siblings extends Readonly<Record<string, Surface<Spec>>>>(
+  link: Link,
+  siblings: $Siblings & LiteralKeys<$Siblings>,
+  options: UseOptions = {},
+): Promise<SurfaceClients<$Siblings>> {
+  // The keys of the composed surface are private to this function.
+  const composed = composeSurfaces<Readonly<Record<string, Surface<Spec>>>>("siblings", siblings);
+  const connection = await link.connect(composed, options);
+  const { channel, state, closed, leaving } = connection;
+  const clients: Record<string, unknown> = {};
+  for (const [segment, sibling] of Object.entries<Surface<Spec>>(siblings)) {
+    clients[segment] = createClient(sibling, toSiblingChannel(channel, segment));
+  }
+  return Object.freeze({
+    // Each key has the client of its own surface, as the mapped type says.
+    clients: Object.freeze(clients) as SurfaceClients<$Siblings>["clients"],
+    state,
+    closed,
+    ...(leaving === undefined ? {} : { leaving }),
+    close: () => connection.close(),
+  });
 }

@@ -1,15 +1,14 @@
-import { callable, type OptionFields } from "../options/option.ts";
-import { readOptions } from "../options/read-options.ts";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { SurfaceError } from "../errors.ts";
-import { codeOf } from "../links/system-error.ts";
+import { codeOf, SurfaceError } from "../errors.ts";
+import { callable, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
-import { unreadableRules } from "./views.ts";
 import { readViewRules } from "./read-view-rules.ts";
 import type { ViewPacket } from "./view-rules.ts";
+import { unreadableRules } from "./views.ts";
 
 /** Milliseconds between two looks at the file. Polling also finds a folder that was put in the place of another. */
 const lookMs = 250;

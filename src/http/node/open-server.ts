@@ -1,17 +1,16 @@
 import { once } from "node:events";
-import { createServer, type Server, STATUS_CODES } from "node:http";
+import { createServer, STATUS_CODES, type Server } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
-import { SurfaceError } from "../../errors.ts";
-import { codeOf } from "../../links/system-error.ts";
+import type { Duplex } from "node:stream";
+import { codeOf, SurfaceError } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import type { HttpBudgets } from "../budgets.ts";
 import { networkOf } from "../admission.ts";
+import type { HttpBudgets } from "../budgets.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
 import { Connections } from "./connections.ts";
-import { type NodeListener, toNodeListener } from "./node-request.ts";
-import type { Duplex } from "node:stream";
+import { toNodeListener, type NodeListener } from "./node-request.ts";
 
 const statuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,

@@ -1,15 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { SurfaceError } from "../../errors.ts";
+import { codeOf, SurfaceError } from "../../errors.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { Connection } from "../link.ts";
-import { codeOf } from "../system-error.ts";
+import type { WireTransport } from "../transport/base-transport.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
-import type { WireTransport } from "../transport/base-transport.ts";
 
 /** A command, and its environment. */
 interface SpawnOptions {

@@ -1,8 +1,7 @@
-import { type Socket, connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { codeOf, SurfaceError } from "../../errors.ts";
 import { followSignal, toAborted } from "../../spine/signals.ts";
-import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import { codeOf } from "../system-error.ts";
 
 const probeMs = 1000;
 

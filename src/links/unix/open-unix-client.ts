@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
-import { SurfaceError } from "../../errors.ts";
+import { codeOf, SurfaceError } from "../../errors.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
-import { codeOf } from "../system-error.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
 import { connectSocket } from "./connect-socket.ts";

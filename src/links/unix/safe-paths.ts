@@ -1,8 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, mkdir, readFile, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
-import { SurfaceError } from "../../errors.ts";
-import { codeOf } from "../system-error.ts";
+import { codeOf, SurfaceError } from "../../errors.ts";
 
 /** Access to files by a user. A test replaces it, because owners are compared and a test has one user only. */
 export interface FileAccess {

@@ -4,12 +4,11 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "n
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { SurfaceError } from "../../errors.ts";
+import { codeOf, SurfaceError } from "../../errors.ts";
 import type { Share } from "../../spine/budget.ts";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
 import { Peers, startListening, type PeerOptions, type WebListening } from "../listening.ts";
-import { codeOf } from "../system-error.ts";
 import { maxFrameBytes } from "../transport/base-transport.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 

@@ -1,10 +1,14 @@
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { WebSocket, type RawData } from "ws";
-import { SurfaceError } from "../../errors.ts";
-import { codeOf } from "../system-error.ts";
-import { BaseTransport, type WireTransport } from "../transport/base-transport.ts";
-import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/base-transport.ts";
+import { codeOf, SurfaceError } from "../../errors.ts";
+import {
+  BaseTransport,
+  maxFirstBytes,
+  maxFrameBytes,
+  toTooLarge,
+  type WireTransport,
+} from "../transport/base-transport.ts";
 
 /** Bytes in a socket that make it full. */
 const highWaterMark = 64 * 1024;

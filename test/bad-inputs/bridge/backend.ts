@@ -5,7 +5,7 @@ import { WebSocketServer } from "ws";
 import * as z from "zod";
 import { listenUnixSocket } from "../../../src/links/unix-socket.ts";
 import { listenWebSocket } from "../../../src/links/web-socket.ts";
-import { serveOverStdio } from "../../../src/links/serve-over-stdio.ts";
+import { serveOverStdio } from "../../../src/links/child-process.ts";
 import { implementSurface, type LiveSurface } from "../../../src/surface/implement-surface.ts";
 import type { Spec } from "../../../src/surface/member.ts";
 import { cellSource } from "../../../src/surface/source.ts";

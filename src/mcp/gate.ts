@@ -196,6 +196,8 @@ export class Gate {
   readonly #subscriptions: SubscriptionSession;
   readonly #dispatcher: Dispatcher<GateRequest>;
   readonly #connection: Connection;
+  /** Called when a request is over. */
+  #onOver: (() => void) | undefined;
   #outputFull = false;
   #closed = false;
 
@@ -228,6 +230,7 @@ export class Gate {
       runtime,
       subscriptions: this.#subscriptions,
       queueOf: (turn) => this.#queues[turn],
+      onOver: () => this.#onOver?.(),
     });
   }
 
@@ -255,6 +258,17 @@ export class Gate {
   refuse(fault: FrameFault): void {
     const error = toFrameError(fault);
     this.#answer(error.id, error, "legacy");
+  }
+
+  /** Resolves when every call has its answer. Call it when nothing more is received. */
+  finish(): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (!this.#dispatcher.running.some(({ key }) => this.#dispatcher.has(key))) resolve();
+      };
+      this.#onOver = check;
+      check();
+    });
   }
 
   /** Aborts every running call and ends every subscription. Sends nothing afterwards. Callable twice. */

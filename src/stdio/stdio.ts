@@ -10,6 +10,7 @@ import { Scope } from "../spine/scope.ts";
 import { FrameReader, FrameWriter } from "./frames.ts";
 import { viewFields } from "../surface/caller-options.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
+import { withTimeout } from "../surface/system-clock.ts";
 import { guardStdout } from "../links/stdout-guard.ts";
 
 /** Options of {@link stdio}. */
@@ -63,6 +64,9 @@ const maxBacklogBytes = 4 * 1024 * 1024;
  */
 const framesPerTurn = 256;
 
+/** Milliseconds that requests have for their answers after the end of the input: of 1,500 in which everything is closed. */
+const finishMs = 1000;
+
 /** Dependencies of a {@link StdioConnection}. */
 interface ConnectionDeps {
   readonly runtime: AppRuntime;
@@ -81,11 +85,12 @@ class StdioConnection {
   readonly writer: FrameWriter;
   /** Called when the output is gone. */
   onBroken: (() => void) | undefined;
+  /** Called when everything that has come is read. */
+  #onRead: (() => void) | undefined;
   readonly #input: Readable;
   readonly #reader: FrameReader;
   #full = false;
   #framesOfTurn = 0;
-  #mostFrames = framesPerTurn;
   #turn: NodeJS.Immediate | undefined;
 
   constructor({ runtime, input, output, stallMs, caller }: ConnectionDeps) {
@@ -110,25 +115,24 @@ class StdioConnection {
       onOversize: () => this.gate.refuse("too-large"),
       onBadEncoding: () => this.gate.refuse("not-utf8"),
     });
-    // Before the listener that ends the process.
-    input.on("data", this.#onData).on("end", this.#drain);
+    input.on("data", this.#onData);
   }
 
   stopReading(): void {
-    this.#input.off("data", this.#onData).off("end", this.#drain);
+    this.#input.off("data", this.#onData);
     clearImmediate(this.#turn);
     this.#reader.pause();
     this.#reader.end();
   }
 
+  /** Reads what has come before the input ended, and resolves when every call has its answer. */
+  async finish(): Promise<void> {
+    if (this.#reader.backlog > 0) await new Promise<void>((resolve) => (this.#onRead = resolve));
+    await this.gate.finish();
+  }
+
   readonly #onData = (chunk: Buffer): void => {
     this.#reader.push(chunk);
-    this.#update();
-  };
-
-  /** Reads everything that has come: there may be no further turn. */
-  readonly #drain = (): void => {
-    this.#mostFrames = Infinity;
     this.#update();
   };
 
@@ -147,12 +151,13 @@ class StdioConnection {
   #count(): void {
     this.#framesOfTurn += 1;
     this.#turn ??= setImmediate(this.#onTurn);
-    if (this.#framesOfTurn >= this.#mostFrames) this.#reader.pause();
+    if (this.#framesOfTurn >= framesPerTurn) this.#reader.pause();
   }
 
   #update(): void {
-    if (this.#full || this.#framesOfTurn >= this.#mostFrames) this.#reader.pause();
+    if (this.#full || this.#framesOfTurn >= framesPerTurn) this.#reader.pause();
     else this.#reader.resume();
+    if (this.#reader.backlog === 0) this.#onRead?.();
     const heavy = this.#reader.backlog > maxBacklogBytes;
     if (heavy === this.#input.isPaused()) return;
     if (heavy) this.#input.pause();
@@ -200,7 +205,11 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   const end = onProcessEnd({
     input,
     exit: options.exit ?? options.input === undefined,
-    end: () => scope.close().finally(tell),
+    end: async (reason) => {
+      // Nobody waits for the answers to what is still unanswered then.
+      if (reason === "input-ended") await withTimeout(connection.finish(), finishMs, doing).catch(() => {});
+      await scope.close().finally(tell);
+    },
   });
   const onBroken = (): void => void end.stop("output-broken");
   connection.onBroken = onBroken;
@@ -222,8 +231,9 @@ async function start(app: ServableApp, options: StdioOptions): Promise<Serving> 
 
 /**
  * Serves an app over the process's standard input and output: one JSON-RPC message a line, both eras of MCP. When the
- * input ends, or on SIGTERM or SIGINT, running calls are aborted, everything owned is closed and the process exits with
- * code 0 within two seconds. A host that no longer reads is an end, not a crash.
+ * input ends, requests have one second for their answers. Then, or on SIGTERM or SIGINT, running calls are aborted, everything
+ * owned is closed and the process exits with code 0, two seconds after the input ended at the latest. A host that no longer
+ * reads is an end, not a crash.
  *
  * @throws SurfaceError `INVALID_OPTION`, from `serve()` also for a view that does not exist.
  * @example

@@ -168,6 +168,19 @@ describe("stdio()", { timeout: 90_000 }, () => {
     expect(server.frames.filter(({ message }) => "error" in message)).toEqual([]);
   });
 
+  it("answers 700 quick calls and a slower one when the input ends right behind them, also while the client listens", async () => {
+    const server = start(hostile);
+    // More than may run and wait at a time.
+    const count = 700;
+    const echoes = Array.from({ length: count }, (_none, id) => call(id, "echo", { text: "a" }));
+    const listen = modernLine("listen", "subscriptions/listen", { notifications: { toolsListChanged: true } });
+    const lines = [...echoes, listen, call(count, "slow", { ms: 50 }), ""];
+    server.child.stdin.end(lines.join("\n"));
+    expect(await server.end()).toBe(0);
+    const results = server.frames.filter(({ message }) => "result" in message && message["id"] !== "listen");
+    expect(results).toHaveLength(count + 1);
+  });
+
   it("takes back a call that still waits when it is cancelled", async () => {
     const server = start(hostile);
     const busy = Array.from({ length: 64 }, (_none, index) => call(index, "slow", { ms: 300 }));

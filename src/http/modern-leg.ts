@@ -68,8 +68,10 @@ export class ModernLeg {
 
   /** Aborts what runs. Callable twice. */
   close(): Promise<void> {
+    // Subscriptions end with their own result.
+    const drained = this.drain();
     this.#dispatcher.close();
-    return this.drain();
+    return drained;
   }
 
   /** Resolves when no handler runs. A handler that never settles keeps it from that. */

@@ -248,7 +248,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   /**
-   * Aborts every call, and answers every request that waits. Callable twice.
+   * Aborts every call, and answers every other request, whatever it waits for. Callable twice.
    *
    * @param why - the message for handlers.
    */
@@ -258,7 +258,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
       if (request.ended !== undefined) this.#remove(request.key);
       if (!isWaiting) request.call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
       if (request.ended !== undefined) request.ended();
-      else if (isWaiting) this.answer(request.key, closing);
+      else if (isWaiting || request.call === undefined) this.answer(request.key, closing);
     }
   }
 

@@ -4,6 +4,10 @@ import * as z from "zod";
 import { cell, cellSource, defineSurface, mcp, mcpResource, type ViewRule } from "../../src/index.ts";
 import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
+import { CallQueue } from "../../src/mcp/call-queue.ts";
+import { ClientRequest, Dispatcher } from "../../src/mcp/dispatcher.ts";
+import { closing, type RpcAnswer } from "../../src/mcp/protocol.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
 
 const opened: GateHarness[] = [];
@@ -32,6 +36,38 @@ function methodsOf({ sent }: GateHarness): readonly unknown[] {
 function codeOf(answer: Sent): unknown {
   return Reflect.get(Object(answer["error"]), "code");
 }
+
+describe("Dispatcher", () => {
+  it("answers a request that waits for its subscription when it is closed", async () => {
+    const runtime = createHostileApp({ onFault: () => {} }).open();
+    const answers: RpcAnswer[] = [];
+    class Waiting extends ClientRequest {
+      readonly version = undefined;
+      readonly log = undefined;
+      readonly token = undefined;
+      open(): never {
+        throw new Error("no handler");
+      }
+      answer(answer: RpcAnswer): void {
+        answers.push(answer);
+      }
+    }
+    const dispatcher = new Dispatcher<Waiting>({
+      runtime,
+      subscriptions: { serve: () => true, cancel: () => {} },
+      queueOf: () => new CallQueue(),
+    });
+    const view = runtime.viewFor(anonymous);
+    if (view.kind === "error") throw new Error("no view");
+    const frame = { kind: "request", id: 1, method: "resources/subscribe", params: {} } as const;
+    dispatcher.serve(new Waiting({ frame, caller: anonymous, view }, "legacy"));
+    expect([answers, dispatcher.isIdle]).toEqual([[], false]);
+    dispatcher.close();
+    dispatcher.close();
+    expect([answers, dispatcher.isIdle]).toEqual([[closing], true]);
+    await runtime.close();
+  });
+});
 
 describe("Gate", () => {
   it.each([

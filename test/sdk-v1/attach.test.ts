@@ -15,6 +15,7 @@ import {
   mcpTool,
   operationRegistry,
   procedure,
+  unixSocket,
 } from "../../src/index.ts";
 import { attach } from "../../src/sdk-v1/attach.ts";
 import type { V1Server } from "../../src/sdk-v1/v1-port.ts";
@@ -254,6 +255,18 @@ describe("a subscription on a server of the SDK 1.x", () => {
     price.set(3);
     await harness.close();
     expect(harness.sent).toEqual([]);
+  });
+
+  it("is answered while it waits for the application when what is attached is closed", async () => {
+    const app = mcp(shop, { uriPrefix: "shop://", onFault: () => {} }).bridge(unixSocket("/nowhere/shop.sock"));
+    const harness = await new V1Harness(app).open();
+    await harness.post({ id: 1, method: "resources/subscribe", params: readPrice });
+    await harness.request(2, "ping");
+    expect(harness.answers(1)).toEqual([]);
+    await harness.attached.close();
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(harness.answers(1)).toMatchObject([{ error: { code: -32000, message: "Server busy: it is closing" } }]);
+    await harness.close();
   });
 
   it("tells nothing to whose token has expired, and of what has changed once they ask by another", async () => {

@@ -258,9 +258,10 @@ export class Session {
     this.#isClosed = true;
     this.#isDraining = true;
     try {
-      this.#subscriptions.close();
       this.#asks?.close();
+      // Before the subscriptions: a request that waits for one is answered that its session has ended, as any other.
       this.dispatcher.close("the session has ended");
+      this.#subscriptions.close();
       this.streams.close();
     } catch (cause) {
       void internalError(cause, "the end of a session", this.#deps.http.runtime.report);

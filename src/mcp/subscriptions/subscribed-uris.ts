@@ -2,6 +2,7 @@ import type { Caller } from "../../surface/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { RequestFrame } from "../parse-frame.ts";
 import {
+  closing,
   ownParam,
   rpcCodes,
   toNotFound,
@@ -78,8 +79,7 @@ export class SubscribedUris {
     this.#deps.reached?.("gate");
     const subscribed = this.#subscribed.get(uri);
     if (subscribed === undefined) return empty;
-    this.#remove(uri, subscribed);
-    this.#answerWaiting(subscribed, empty);
+    this.#remove(uri, subscribed, empty);
     return empty;
   }
 
@@ -90,7 +90,7 @@ export class SubscribedUris {
       const at = waiting.indexOf(id);
       if (at < 0) continue;
       waiting.splice(at, 1);
-      if (waiting.length === 0) this.#remove(topic, subscribed);
+      if (waiting.length === 0) this.#remove(topic, subscribed, closing);
     }
   }
 
@@ -106,7 +106,7 @@ export class SubscribedUris {
   unwatchLists(): void {
     for (const topic of topicsOfLists(this.#deps.runtime.changing)) {
       const subscribed = this.#subscribed.get(topic);
-      if (subscribed !== undefined) this.#remove(topic, subscribed);
+      if (subscribed !== undefined) this.#remove(topic, subscribed, closing);
     }
   }
 
@@ -121,17 +121,19 @@ export class SubscribedUris {
     for (const { watch } of this.#subscribed.values()) watch.close();
   }
 
-  /** Watches again; whatever has happened meanwhile is announced as one change of each. */
+  /** Watches again. What happened meanwhile is announced as one change of each topic, and a topic that is gone is removed. */
   resume(): void {
     this.#isSuspended = false;
     for (const [topic, subscribed] of this.#subscribed) {
-      if (!subscribed.watch.open()) this.#remove(topic, subscribed);
+      if (subscribed.watch.open()) continue;
+      // No request waits for a list.
+      this.#remove(topic, subscribed, typeof topic === "string" ? toNotFound(topic, "legacy") : closing);
     }
   }
 
-  /** Ends every subscription. Whoever waits is not answered any more. */
+  /** Ends every subscription, and answers the requests that wait. */
   close(): void {
-    for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed);
+    for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed, closing);
   }
 
   /** Comes first: a URI that is hidden by now, or from this caller, may be subscribed to all the same. */
@@ -154,19 +156,18 @@ export class SubscribedUris {
     return subscribed;
   }
 
-  #remove(topic: Topic, { watch, stopWaiting }: Subscribed): void {
+  /** Ends the subscription to a topic. The answer goes to every request that waits for it. */
+  #remove(topic: Topic, subscribed: Subscribed, answer: RpcAnswer): void {
     this.#subscribed.delete(topic);
-    stopWaiting?.();
-    watch.close();
+    subscribed.stopWaiting?.();
+    subscribed.watch.close();
+    this.#answerWaiting(subscribed, answer);
   }
 
   #settle(uri: string, subscribed: Subscribed): void {
     const { watch } = subscribed;
     subscribed.stopWaiting = undefined;
-    if (watch.isThere === false) {
-      this.#remove(uri, subscribed);
-      return this.#answerWaiting(subscribed, toNotFound(uri, "legacy"));
-    }
+    if (watch.isThere === false) return this.#remove(uri, subscribed, toNotFound(uri, "legacy"));
     this.#answerWaiting(subscribed, empty);
     watch.tell();
     if (this.#isSuspended) watch.close();

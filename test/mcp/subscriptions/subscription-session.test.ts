@@ -127,6 +127,20 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.take()).toEqual([ok(3)]);
   });
 
+  it("answers requests that wait when it is closed", () => {
+    const harness = new SessionHarness({ late: "late", b: "open" });
+    harness.subscribe(1, "late");
+    harness.subscribe(2, "late");
+    harness.subscribe(3, "b");
+    harness.take();
+    harness.session.close();
+    expect(harness.take()).toMatchObject([
+      { id: 1, error: { message: "Server busy: it is closing" } },
+      { id: 2, error: { message: "Server busy: it is closing" } },
+    ]);
+    expect(harness.resources.count + harness.clock.pending).toBe(0);
+  });
+
   it("refuses the 1,025th URI, whether or not the client hears of the list", () => {
     const uris = Array.from({ length: 1025 }, (_none, index) => `n${index}`);
     const harness = new SessionHarness(Object.fromEntries(uris.map((uri) => [uri, "open" as const])));
@@ -369,6 +383,22 @@ describe("SubscriptionSession while the output is full", () => {
     harness.resources.open("late");
     harness.resources.change("late");
     expect(harness.take()).toEqual([acknowledged(1, { resourceSubscriptions: ["late"] }), updated("late", 1)]);
+  });
+
+  it("answers requests that wait for a resource that is gone when there is room again", () => {
+    const harness = new SessionHarness({ late: "late" });
+    harness.session.initialised();
+    harness.session.setOutputFull(true);
+    harness.clock.pass(29_500);
+    harness.subscribe(1, "late");
+    harness.subscribe(2, "late");
+    harness.clock.pass(500);
+    delete harness.resources.known["late"];
+    harness.session.setOutputFull(false);
+    expect(harness.take()).toEqual([notFound(1, "late"), notFound(2, "late")]);
+    harness.clock.pass(500);
+    expect(harness.take()).toEqual([]);
+    expect(harness.clock.pending).toBe(0);
   });
 
   it("writes no notice when what ends the subscriptions fills the output again", async () => {

@@ -36,7 +36,7 @@ export class Exchange extends ClientRequest {
   onDrain: (() => void) | undefined;
   readonly #deps: ExchangeDeps;
   readonly #reply: HttpReply;
-  readonly #bytes: HeldBytes | undefined;
+  #bytes: HeldBytes | undefined;
   /** From which level on the client reads the log of the call. */
   readonly #logLevel: LogLevel | undefined;
   /**
@@ -74,7 +74,6 @@ export class Exchange extends ClientRequest {
   }
 
   open(token: string | number | undefined): CallContext {
-    this.#bytes?.hold();
     const { http } = this.#deps;
     const { runtime, counters, limiter } = http;
     const isReporting = token !== undefined && this.isStreamable;
@@ -93,11 +92,17 @@ export class Exchange extends ClientRequest {
   listen(): void {
     const { kind, id, method } = this.frame;
     this.frame = { kind, id, method, params: undefined };
+    this.released();
     this.#stream();
+  }
+
+  override held(): void {
+    this.#bytes?.hold();
   }
 
   override released(): void {
     this.#bytes?.release();
+    this.#bytes = undefined;
   }
 
   /** Writes a message on the stream. Returns whether the client is behind. */

@@ -94,7 +94,9 @@ export abstract class ClientRequest implements QueuedCall {
   cancelled?(): void;
   /** Takes note that the server closes, and answers for itself. Left out: the aborted handler answers. */
   ended?(): void;
-  /** Called once, after {@link open}, when the handler neither waits nor runs any more. */
+  /** Called when the request begins to wait or run. */
+  held?(): void;
+  /** Called after {@link held} when the request neither waits nor runs any more. Callable twice. */
   released?(): void;
 }
 
@@ -264,6 +266,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
 
   #enter(request: TRequest, turn: Turn): void {
     this.#open.add(request.key, request);
+    request.held?.();
     if (turn === "none") return this.begin(request);
     const queue = this.#deps.queueOf(turn, request);
     request.queue = queue;
@@ -300,7 +303,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     const { queue } = request;
     request.queue = undefined;
     this.#overrun?.delete(request);
-    if (request.call !== undefined) request.released?.();
+    request.released?.();
     queue?.done(request.isUnread);
     this.#tell();
   }

@@ -2,6 +2,7 @@ import { CallContext, type CallSetting, type CallStage } from "../../call/call-c
 import { ClientRequest } from "../../mcp/dispatcher.ts";
 import { ownParam, progressTokenOf, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
+import type { HeldBytes } from "../body.ts";
 import { acceptsType } from "../check-head.ts";
 import type { AdmittedPost } from "../message.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -14,6 +15,7 @@ import type { Session } from "./session.ts";
 export class PostedRequest extends ClientRequest {
   readonly token: ReturnType<typeof progressTokenOf>;
   readonly #post: AdmittedPost;
+  #bytes: HeldBytes | undefined;
   readonly #session: Session;
   readonly #isStreamable: boolean;
   /** Whether the answer and what goes before it are a stream. */
@@ -29,6 +31,7 @@ export class PostedRequest extends ClientRequest {
     const { clock, bounds } = session.streams.http;
     super(post, "legacy");
     this.#post = post;
+    this.#bytes = post.bytes;
     this.#session = session;
     this.#isGone = reply.isOver;
     const onGone = (): void => this.#left();
@@ -58,7 +61,6 @@ export class PostedRequest extends ClientRequest {
     const { caller, frame, view } = this;
     const { streams, asks } = this.#session;
     const { limiter, counters } = streams.http;
-    this.#post.bytes?.hold();
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
     this.#endsOnDrop = typeof name === "string" && view.catalog.tool(name)?.onDisconnect === "abort";
     const isPrimed = this.#isReporting && name !== undefined;
@@ -71,8 +73,13 @@ export class PostedRequest extends ClientRequest {
     });
   }
 
+  override held(): void {
+    this.#bytes?.hold();
+  }
+
   override released(): void {
-    this.#post.bytes?.release();
+    this.#bytes?.release();
+    this.#bytes = undefined;
   }
 
   answer(answer: RpcAnswer): void {

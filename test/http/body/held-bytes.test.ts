@@ -1,11 +1,14 @@
 import { Buffer } from "node:buffer";
 import { afterEach, describe, expect, it } from "vitest";
+import * as z from "zod";
 import { HeldBytes } from "../../../src/http/body.ts";
 import { bearer, http, type HttpServing } from "../../../src/http/index.ts";
+import { cell, defineSurface, mcp, mcpResource, unixSocket } from "../../../src/index.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { head, RawClient } from "../node/raw-client.ts";
 import { ModernHarness } from "../modern/modern-harness.ts";
 import { openSteps } from "../sessions/app.ts";
+import { LegHarness } from "../sessions/leg-harness.ts";
 import { createDemo, type Demo } from "../support/demo-app.ts";
 import { modernPost } from "../support/modern-post.ts";
 
@@ -68,6 +71,43 @@ describe("HeldBytes", () => {
     await harness.until(() => budget.use.used === 2);
     await harness.until(() => (steps.arrive(), third.isOver));
     await harness.until(() => budget.use.used === 0);
+    await harness.close();
+  });
+
+  it("holds nothing for a subscription that is open", async () => {
+    const harness = new ModernHarness(openSteps().runtime);
+    const bytes = create();
+    bytes.hold();
+    bytes.take(2);
+    const params = { notifications: { toolsListChanged: true } };
+    const reply = harness.ask({ id: 1, method: "subscriptions/listen", params }, { bytes });
+    expect(bytes.budget.use.used).toBe(2);
+    bytes.release();
+    expect([reply.sink?.state, bytes.budget.use.used]).toEqual(["open", 0]);
+    await harness.close();
+  });
+
+  it("holds what a subscription took while it waits for its turn or the application", async () => {
+    const surface = defineSurface("away", { state: mcpResource(cell({ schema: z.number(), default: 0 })) });
+    const app = mcp(surface, { uriPrefix: "app://", onFault: () => {} }).bridge(unixSocket("/nowhere/away.sock"));
+    const harness = new LegHarness(app.open(), { maxInFlight: 1 });
+    const session = await harness.open();
+    const budget = new Budget({ total: 20, perKey: 8 });
+    const replies = [1, 2, 3].map((id) => {
+      const bytes = create(budget);
+      bytes.hold();
+      bytes.take(2);
+      const params = { uri: "app://state" };
+      const reply = harness.post({ id, method: "resources/subscribe", params }, { session, bytes });
+      bytes.release();
+      return reply;
+    });
+    expect(budget.use.used).toBe(6);
+    harness.post({ method: "notifications/cancelled", params: { requestId: 3 } }, { session });
+    expect(budget.use.used).toBe(4);
+    await harness.clock.pass(1000);
+    await harness.until(() => replies.every((reply) => reply.isOver));
+    expect(budget.use.used).toBe(0);
     await harness.close();
   });
 });

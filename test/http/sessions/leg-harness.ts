@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
+import type { HeldBytes } from "../../../src/http/body.ts";
 import { LegacyLeg } from "../../../src/http/legacy-leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest, MessagePost } from "../../../src/http/message.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
@@ -129,6 +130,7 @@ export interface Sent {
   readonly session?: string | undefined;
   readonly caller?: Caller;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly bytes?: HeldBytes;
 }
 
 /** A leg without a network: requests go in as they are judged, answers are looked at as they are given. */
@@ -149,7 +151,8 @@ export class LegHarness {
   post(message: object, sent: Sent = {}, room = Infinity): FakeReply {
     const reply = new FakeReply(room);
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
-    const exchange = { request: this.#request("POST", sent), reply, caller: sent.caller ?? anonymous };
+    const { caller = anonymous, bytes } = sent;
+    const exchange = { request: this.#request("POST", sent), reply, caller, bytes };
     if (frame.kind === "request") this.leg.request({ ...exchange, frame });
     // The tests send what the front lets through.
     else this.leg.message({ ...exchange, frame: frame as MessagePost["frame"] });

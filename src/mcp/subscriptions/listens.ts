@@ -96,11 +96,12 @@ export class Listens {
     if ("kind" in topics) return topics;
     deps.reached?.("gate");
     const uris = urisOf(topics);
+    // Comes before the lookups: a frame has room for 10,000 URIs.
+    if (this.#open.size >= maxListens || this.uriCount + uris.length > maxUris) return tooManySubscriptions;
     const lacking = refuseLacking(uris, caller, runtime);
     if (lacking !== undefined) return lacking;
     const target = { caller, deps };
-    const hasRoom = this.#open.size < maxListens && this.uriCount + uris.length <= maxUris;
-    if (!hasRoom || !runtime.resources.hasRoom(caller, uris)) return tooManySubscriptions;
+    if (!runtime.resources.hasRoom(caller, uris)) return tooManySubscriptions;
     const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: undefined };
     this.#open.set(id, listen);
     for (const topic of topics) {

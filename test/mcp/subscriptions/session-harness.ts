@@ -46,6 +46,9 @@ export class FakeResources implements AppResources {
   /** For whom something was watched, one after the other. */
   readonly watchers: Caller[] = [];
 
+  /** How often a URI was looked up for its scopes. */
+  lookups = 0;
+
   /** Scopes that URIs ask for. */
   readonly guarded: Record<string, readonly string[]> = {};
 
@@ -67,6 +70,7 @@ export class FakeResources implements AppResources {
   }
 
   lacking(caller: Caller, uri: string): readonly string[] | undefined {
+    this.lookups += 1;
     return authorise(caller, { scopes: this.guarded[uri] ?? [] })?.scopes;
   }
 

@@ -236,6 +236,7 @@ describe("SubscriptionSession in the modern era", () => {
     const uris = Array.from({ length: 1024 }, (_none, index) => `n${index}`);
     const harness = new SessionHarness(Object.fromEntries(uris.map((uri) => [uri, "open" as const])));
     expect(harness.listen(1, ...uris, "one more")).toEqual([busy(1)]);
+    expect(harness.resources.lookups).toBe(0);
     expect(harness.listen(1, ...uris)).toHaveLength(1);
     expect(harness.listen(2, "n0")).toEqual([busy(2)]);
     for (let id = 2; id <= 64; id += 1) expect(harness.listen(id)).toEqual([acknowledged(id, {})]);

@@ -3,18 +3,21 @@ import { BodyBuffer, type HeldBytes } from "./body.ts";
 import { createDeadSink } from "./sse.ts";
 import { SurfaceError } from "../errors.ts";
 
-async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer): Promise<BodyRead> {
+/** Reads a body until the signal fires: a runtime may leave the body of a client that has left open. */
+async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer, signal: AbortSignal): Promise<BodyRead> {
+  if (signal.aborted) return "gone";
   const reader = stream.getReader();
-  let isEvicted = false;
+  let isGone = false;
   const cancel = (): void => void reader.cancel().catch(() => {});
-  const onEvicted = (): void => {
-    isEvicted = true;
+  const leave = (): void => {
+    isGone = true;
     cancel();
   };
-  body.onEvicted = onEvicted;
+  body.onEvicted = leave;
+  signal.addEventListener("abort", leave, { once: true });
   for (;;) {
     const { done, value } = await reader.read();
-    if (isEvicted) return "gone";
+    if (isGone) return "gone";
     if (done) return body.take();
     const refusal = body.append(value);
     if (refusal === undefined) continue;
@@ -58,11 +61,11 @@ export class WebRequest implements HttpRequest {
   }
 
   async #read(body: BodyBuffer, done: (body: BodyRead) => void): Promise<void> {
-    const { headers, body: stream, bodyUsed } = this.#request;
+    const { headers, body: stream, bodyUsed, signal } = this.#request;
     let read: BodyRead = new Uint8Array(0);
     try {
       if (body.isTooSmallFor(Number(headers.get("content-length")))) read = "too-large";
-      else if (stream !== null && !bodyUsed) read = await collect(stream, body);
+      else if (stream !== null && !bodyUsed) read = await collect(stream, body, signal);
     } catch {
       read = "gone";
     }

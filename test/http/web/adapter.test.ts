@@ -85,6 +85,21 @@ describe("a request of the web's", () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError("cut")) });
     expect(await readBody(post(broken), 64)).toBe("gone");
   });
+
+  it("is gone, and read no further, when the signal fires while it is read", async () => {
+    let cancelled = false;
+    const stalled = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(10)),
+      cancel: () => void (cancelled = true),
+    });
+    const leaving = new AbortController();
+    const { request } = hold({ method: "POST", body: stalled, duplex: "half", signal: leaving.signal });
+    const body = readBody(request, 64);
+    await turn();
+    leaving.abort();
+    expect(await body).toBe("gone");
+    expect(cancelled).toBe(true);
+  });
 });
 
 describe("a reply of the web's", () => {

@@ -137,12 +137,12 @@ export type { SurfaceClients } from "./links/sibling-links.ts";
 export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
-export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
-export { memoryContext } from "./catalog/memory/create-memory-context.ts";
+export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content/content.ts";
+export { memoryContext } from "./catalog/context/create-memory-context.ts";
 export { operationRegistry } from "./catalog/mounts/operation-registry.ts";
-export { staleMetaKey } from "./catalog/resource-entries.ts";
-export { body } from "./catalog/resource-body.ts";
-export { richContent } from "./catalog/rich-content.ts";
+export { staleMetaKey } from "./catalog/kinds/resource-entries.ts";
+export { body } from "./catalog/content/resource-body.ts";
+export { richContent } from "./catalog/content/rich-content.ts";
 export type {
   AskContent,
   Asks,
@@ -155,11 +155,11 @@ export type {
   Sampled,
   SampleMessage,
   SampleRequest,
-} from "./catalog/asking.ts";
-export type { BespokeCompleter, CompleterContext } from "./catalog/completers.ts";
-export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
-export type { BespokeResource } from "./catalog/bespoke-resource.ts";
-export type { BespokeTool } from "./catalog/bespoke-tool.ts";
+} from "./catalog/asking/asking.ts";
+export type { BespokeCompleter, CompleterContext } from "./catalog/custom/completers.ts";
+export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/custom/bespoke-prompt.ts";
+export type { BespokeResource } from "./catalog/custom/bespoke-resource.ts";
+export type { BespokeTool } from "./catalog/custom/bespoke-tool.ts";
 export type {
   BlockAnnotations,
   BlockBytes,
@@ -169,10 +169,10 @@ export type {
   EmbeddedDefinition,
   LinkDefinition,
   MediaDefinition,
-} from "./catalog/content.ts";
+} from "./catalog/content/content.ts";
 export type { LogLevel, OnAbort, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
-export type { DeadJob, Job, Jobs, KeyValue, MemoryContext, PubSub } from "./catalog/memory/memory-context.ts";
+export type { DeadJob, Job, Jobs, KeyValue, MemoryContext, PubSub } from "./catalog/context/memory-context.ts";
 export type {
   MountContext,
   MountedOperation,
@@ -190,10 +190,10 @@ export type {
   RegisterOptions,
   RegistryOptions,
 } from "./catalog/mounts/operation-registry.ts";
-export type { ContextCall, ContextFactory } from "./catalog/own-context.ts";
-export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
-export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";
-export type { NestedCallOptions, ToolContext } from "./catalog/tool-context.ts";
+export type { ContextCall, ContextFactory } from "./catalog/context/own-context.ts";
+export type { Body, BodyDefinition } from "./catalog/content/resource-body.ts";
+export type { RichBlock, RichContent, RichContentSchema } from "./catalog/content/rich-content.ts";
+export type { NestedCallOptions, ToolContext } from "./catalog/context/tool-context.ts";
 
 export type { CallEvent, CallNode, Calls, CallState } from "./call/call-node.ts";
 export type { LimitVerdict, RateLimiter } from "./call/rate-limiter.ts";

@@ -1,10 +1,10 @@
 import type { CallTree } from "../call/call-tree.ts";
-import type { AskTimeouts } from "../catalog/asking.ts";
-import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
-import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
-import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { AskTimeouts } from "../catalog/asking/asking.ts";
+import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
+import type { AnyBespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
-import type { ContextFactory } from "../catalog/own-context.ts";
+import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
 import type { Link } from "../links/link.ts";
 import type { Surface } from "../surface/define-surface.ts";

@@ -1,4 +1,4 @@
-import type { MemoryContext } from "../catalog/memory/memory-context.ts";
+import type { MemoryContext } from "../catalog/context/memory-context.ts";
 
 /** A step of the chain that comes once, or not after others. */
 export type OnceStep = "context" | "confirm";

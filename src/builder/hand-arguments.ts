@@ -1,6 +1,6 @@
-import type { BespokePrompt, TextsProblem } from "../catalog/bespoke-prompt.ts";
-import type { BespokeResource, VariablesProblem } from "../catalog/bespoke-resource.ts";
-import type { AnyBespokeTool, BespokeTool } from "../catalog/bespoke-tool.ts";
+import type { BespokePrompt, TextsProblem } from "../catalog/custom/bespoke-prompt.ts";
+import type { BespokeResource, VariablesProblem } from "../catalog/custom/bespoke-resource.ts";
+import type { AnyBespokeTool, BespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { KeysOfAny, LiteralKeys } from "../surface/define-surface.ts";
 import type { MaybeSchema } from "../surface/member.ts";

@@ -1,5 +1,5 @@
 import { uriPrefix } from "../catalog/uri-syntax.ts";
-import { askTimeoutFields, type AskTimeouts } from "../catalog/asking.ts";
+import { askTimeoutFields, type AskTimeouts } from "../catalog/asking/asking.ts";
 import { defaultResourceBytes, defaultResultBytes, leastLargeBytes } from "../mcp/large-values.ts";
 import {
   callable,

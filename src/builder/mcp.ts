@@ -1,11 +1,11 @@
 import type { Calls } from "../call/call-node.ts";
 import { CallTree } from "../call/call-tree.ts";
-import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
-import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
-import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
+import type { AnyBespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
-import type { ContextFactory } from "../catalog/own-context.ts";
+import type { ContextFactory } from "../catalog/context/own-context.ts";
 import { readExposeMap, readTags } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";

@@ -1,7 +1,7 @@
-import { assertBespokeResource } from "../catalog/bespoke-resource.ts";
+import { assertBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
-import { readBespokePrompt } from "../catalog/bespoke-prompt.ts";
-import { readBespokeTool } from "../catalog/bespoke-tool.ts";
+import { readBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
+import { readBespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import { assertPrefix, mountOrigin } from "../catalog/mounts/mounted-names.ts";
 import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";

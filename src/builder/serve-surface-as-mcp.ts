@@ -1,7 +1,7 @@
 import type { ExposeChecked, ExposeTyped } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
-import type { MemoryContext } from "../catalog/memory/memory-context.ts";
-import type { ContextFactory } from "../catalog/own-context.ts";
+import type { MemoryContext } from "../catalog/context/memory-context.ts";
+import type { ContextFactory } from "../catalog/context/own-context.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -9,7 +9,7 @@ import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
-import { type McpOptions } from "./app-definition.ts";
+import type { McpOptions } from "./app-definition.ts";
 import type { AppNames } from "./app-names.ts";
 import { mcp } from "./mcp.ts";
 import type { PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";

@@ -8,7 +8,7 @@ import type {
 } from "../catalog/expose.ts";
 import type { Calls } from "../call/call-node.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
-import type { ContextFactory } from "../catalog/own-context.ts";
+import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { PullToolName } from "../catalog/resources/pull-tools.ts";
 import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";

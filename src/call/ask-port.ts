@@ -1,4 +1,4 @@
-import type { AskKind, AskRecord, ClientAsk } from "../catalog/asking.ts";
+import type { AskKind, AskRecord, ClientAsk } from "../catalog/asking/asking.ts";
 import type { JsonObject } from "../schema/json.ts";
 
 /** The earlier rounds of a call that ended with questions. */

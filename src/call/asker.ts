@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking.ts";
+import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking/asking.ts";
 import { cannotBeAsked } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal, SurfaceError } from "../errors.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
-import type { ClientAsk } from "../catalog/asking.ts";
+import type { ClientAsk } from "../catalog/asking/asking.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
-import { cannotAsk } from "../catalog/cannot-ask.ts";
+import { cannotAsk } from "../catalog/own-refusals.ts";
 import { cannotNest, type ToolOutcome } from "../catalog/outcome.ts";
 import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from "../catalog/entry.ts";
 import type { JsonObject } from "../schema/json.ts";

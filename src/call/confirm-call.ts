@@ -1,7 +1,7 @@
-import type { ClientAsk } from "../catalog/asking.ts";
+import type { ClientAsk } from "../catalog/asking/asking.ts";
 import { lackingOf } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { readFilled } from "../catalog/create-asks.ts";
+import { readFilled } from "../catalog/asking/create-asks.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { shortText } from "../schema/visible-text.ts";

@@ -1,4 +1,4 @@
-import { toAskTimeouts, type AskTimeouts } from "../catalog/asking.ts";
+import { toAskTimeouts, type AskTimeouts } from "../catalog/asking/asking.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import { inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";

@@ -1,4 +1,4 @@
-import type { Asking } from "../catalog/asking.ts";
+import type { Asking } from "../catalog/asking/asking.ts";
 import type { ResourceContent } from "../catalog/entry.ts";
 import type { Denied, Refused } from "../catalog/outcome.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking.ts";
+import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking/asking.ts";
 import { createRefused, inputRequired, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";

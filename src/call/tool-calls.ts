@@ -1,9 +1,9 @@
-import type { Asking } from "../catalog/asking.ts";
-import { isContent, kContent } from "../catalog/content.ts";
+import type { Asking } from "../catalog/asking/asking.ts";
+import { isContent, kContent } from "../catalog/content/content.ts";
 import type { ToolEntry, ToolOutput } from "../catalog/entry.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
-import { richContent, type RichContent } from "../catalog/rich-content.ts";
+import { richContent, type RichContent } from "../catalog/content/rich-content.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";

@@ -7,16 +7,16 @@ import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import { reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
-import { toPromptEntry, type AnyBespokePrompt } from "./bespoke-prompt.ts";
-import { toBespokeResource, type AnyBespokeResource } from "./bespoke-resource.ts";
-import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
+import { toPromptEntry, type AnyBespokePrompt } from "./custom/bespoke-prompt.ts";
+import { toBespokeResource, type AnyBespokeResource } from "./custom/bespoke-resource.ts";
+import { toBespokeEntry, type AnyBespokeTool } from "./custom/bespoke-tool.ts";
 import { toCatalogScopes, toDefaultScopes, type DefaultScopes } from "./entry-scopes.ts";
 import type { Catalog } from "./catalog.ts";
 import { indexNames, indexTools, type IndexedTools } from "./indexed-tools.ts";
 import { sortFrozen } from "./list-changes.ts";
-import { kindMappings } from "./kind-mappings.ts";
-import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
-import type { ContextSource } from "./own-context.ts";
+import { kindMappings } from "./kinds/kind-mappings.ts";
+import type { Exposed, KindMapping, ResourceEntries } from "./kinds/mapping.ts";
+import type { ContextSource } from "./context/own-context.ts";
 import type { Exposure } from "./read-exposures.ts";
 
 /** Where Claude Code cuts a tool's description, in characters (seen in 2.1.84); the least of the hosts looked at. */

@@ -2,7 +2,7 @@ import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
-import type { ClientAsk } from "./asking.ts";
+import type { ClientAsk } from "./asking/asking.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { UriSegment } from "./uri-syntax.ts";
 import type { Icon } from "../tags/looks.ts";

@@ -1,6 +1,6 @@
 import type { Issue } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking } from "./asking/asking.ts";
 import type { NestedCall } from "./entry.ts";
 
 /** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */

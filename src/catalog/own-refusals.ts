@@ -1,7 +1,8 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import type { AskKind } from "./asking.ts";
+import type { AskKind } from "./asking/asking.ts";
 import type { Refused } from "./outcome.ts";
+import type { EntryCall } from "./entry.ts";
 
 // Authors and links may throw errors with the same codes. Only an error that was created here is in one of these.
 const lackingCapabilities = new WeakMap<Refusal, JsonObject>();
@@ -92,3 +93,10 @@ export function unreachedFault(refusal: Refusal): SurfaceError | undefined {
     cause: refusal,
   });
 }
+
+/** What is made for nobody's call can ask nobody. */
+export const cannotAsk: Pick<EntryCall, "ask" | "onRoots" | "addMeta"> = Object.freeze({
+  ask: () => Promise.reject(new Refusal("CLIENT_CANNOT", "there is no client to be asked")),
+  onRoots: () => () => {},
+  addMeta: () => {},
+});

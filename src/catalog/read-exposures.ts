@@ -15,7 +15,7 @@ import { keepConfirm } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { keepScopes } from "../tags/scopes.ts";
 import type { ExposeValue } from "./expose.ts";
-import { kindMappings } from "./kind-mappings.ts";
+import { kindMappings } from "./kinds/kind-mappings.ts";
 
 /** The decision to expose one member, and how. */
 export interface Exposure {

@@ -13,8 +13,8 @@ import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm
 import type { Effect } from "../tags/tag-of.ts";
 import { assertThingNamed } from "./entry-scopes.ts";
 import type { ToolEntry, ToolHints, ToolInput } from "./entry.ts";
-import { headOf, type EntryHead, type Exposed } from "./mapping.ts";
-import { runHandler } from "./tool-context.ts";
+import { headOf, type EntryHead, type Exposed } from "./kinds/mapping.ts";
+import { runHandler } from "./context/tool-context.ts";
 import { splitFields } from "./tool-schemas.ts";
 import { toWireName } from "./wire-name.ts";
 

@@ -6,8 +6,8 @@ import type { ToolInput, ToolOutput } from "./entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Schema } from "../schema/standard.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { isRichContent } from "./rich-content.ts";
-import { isContent } from "./content.ts";
+import { isRichContent } from "./content/rich-content.ts";
+import { isContent } from "./content/content.ts";
 import { orderKeywords } from "../schema/keywords.ts";
 
 /** How a tool with this input schema takes its arguments. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */

@@ -1,7 +1,7 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
-import { isProposal, maxCountedProposals, toSchemaCompleter } from "../catalog/completers.ts";
+import { isProposal, maxCountedProposals, toSchemaCompleter } from "../catalog/custom/completers.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { ownParam, rpcCodes, toDeniedError, toRpcError, toRpcResult, writeJson, type RpcAnswer } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
-import type { AskKind } from "../catalog/asking.ts";
+import type { AskKind } from "../catalog/asking/asking.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";

@@ -1,5 +1,5 @@
 import type { EntryLooks, ListedItem, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
-import { jsonMimeType } from "../catalog/resource-body.ts";
+import { jsonMimeType } from "../catalog/content/resource-body.ts";
 import { rpcCodes, toRpcError, toRpcResult, writeJson, type RpcAnswer } from "./protocol.ts";
 import { createHash } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";

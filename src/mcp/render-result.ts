@@ -1,7 +1,7 @@
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { renderIssues } from "../schema/render-issues.ts";
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
-import { jsonMimeType } from "../catalog/resource-body.ts";
+import { jsonMimeType } from "../catalog/content/resource-body.ts";
 import type { Excerpt, KeptFor, LargeValues } from "./large-values.ts";
 import { bytesOver, toRpcResult, toWellFormedJson, writeJson, type RpcAnswer } from "./protocol.ts";
 import { authorise } from "../call/authorise.ts";

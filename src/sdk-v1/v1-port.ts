@@ -1,4 +1,4 @@
-import { maxAskTimeoutMs } from "../catalog/asking.ts";
+import { maxAskTimeoutMs } from "../catalog/asking/asking.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 

@@ -1,6 +1,6 @@
 import type { AppDefinition } from "../builder/app-definition.ts";
 import { compileOutput } from "../catalog/tool-schemas.ts";
-import { isRichContent } from "../catalog/rich-content.ts";
+import { isRichContent } from "../catalog/content/rich-content.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import type { CompiledSchema } from "../schema/compile-schema.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";

@@ -1,7 +1,7 @@
 import type { AppNames } from "../builder/app-names.ts";
 import { kDefinition } from "../builder/app-definition.ts";
 import type { LinkedApp } from "../builder/stages.ts";
-import { jsonMimeType } from "../catalog/resource-body.ts";
+import { jsonMimeType } from "../catalog/content/resource-body.ts";
 import { SurfaceError } from "../errors.ts";
 import type { HandledMethod } from "../mcp/handlers.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";

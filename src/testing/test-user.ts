@@ -1,4 +1,4 @@
-import type { Elicited, Root, SampleRequest } from "../catalog/asking.ts";
+import type { Elicited, Root, SampleRequest } from "../catalog/asking/asking.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 

@@ -1,5 +1,5 @@
 import type { AppNames } from "../builder/app-names.ts";
-import type { RichContentSchema } from "../catalog/rich-content.ts";
+import type { RichContentSchema } from "../catalog/content/rich-content.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";

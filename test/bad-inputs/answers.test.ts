@@ -1,10 +1,10 @@
+import * as z from "zod";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
-import { imageBlock } from "../../src/catalog/content.ts";
-import { body } from "../../src/catalog/resource-body.ts";
+import { imageBlock } from "../../src/catalog/content/content.ts";
+import { body } from "../../src/catalog/content/resource-body.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
-import * as z from "zod";
 import { createTestClient, type TestClient } from "../../src/testing/index.ts";
 import { secret, unwritable } from "../fixtures/unwritable.ts";
 

@@ -1,8 +1,15 @@
-import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { describe, expect, it } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
-import { content, imageBlock, kContent, linkBlock, resourceBlock, textBlock } from "../../src/catalog/content.ts";
+import {
+  content,
+  imageBlock,
+  kContent,
+  linkBlock,
+  resourceBlock,
+  textBlock,
+} from "../../src/catalog/content/content.ts";
 import { toLogSink } from "../../src/mcp/notifications.ts";
 import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { CallContext, type ProgressSink } from "../../src/call/call-context.ts";
-import { content } from "../../src/catalog/content.ts";
+import { content } from "../../src/catalog/content/content.ts";
 import { ada, toolsOf } from "./nesting-support.ts";
 
 describe("addMeta()", () => {

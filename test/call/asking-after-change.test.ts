@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { accepting, callInRounds, pushing, type Reply } from "./asking-support.ts";
 import { ada, openTools, shortOf, type Tools } from "./nesting-support.ts";
 

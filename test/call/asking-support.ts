@@ -1,5 +1,5 @@
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { Asking, AskKind, ClientAsk } from "../../src/catalog/asking.ts";
+import type { Asking, AskKind, ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { Tools } from "./nesting-support.ts";

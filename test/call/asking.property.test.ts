@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
-import type { ToolContext } from "../../src/catalog/tool-context.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
+import type { ToolContext } from "../../src/catalog/context/tool-context.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { callInRounds, messageOf, pushing, type Reply } from "./asking-support.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";

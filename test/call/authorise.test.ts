@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { authorise } from "../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { toGuard } from "../../src/catalog/entry-scopes.ts";
 import type { ScopeOptions } from "../../src/tags/scopes.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { ClientAsk } from "../../src/catalog/asking.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { JsonObject, JsonValue } from "../../src/schema/json.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { ClientAsk } from "../../src/catalog/asking.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { ConfirmContext, ConfirmText } from "../../src/tags/tool-options.ts";

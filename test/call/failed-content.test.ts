@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { content } from "../../src/catalog/content.ts";
+import { content } from "../../src/catalog/content/content.ts";
 import { shortOf, toolsOf } from "./nesting-support.ts";
 
 const output = z.object({ n: z.number() });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { Asks } from "../../src/catalog/asking.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { Asks } from "../../src/catalog/asking/asking.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { everyKind } from "./asking-support.ts";

@@ -1,8 +1,7 @@
 import { CallContext, type CallSetting } from "../../src/call/call-context.ts";
 import { CallTree } from "../../src/call/call-tree.ts";
-import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
-import type { InvokerOptions } from "../../src/call/create-invoker.ts";
-import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import { createInvoker, type Invoker, type InvokerOptions } from "../../src/call/create-invoker.ts";
+import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { Caller } from "../../src/surface/caller.ts";
 import { toDefaultScopes } from "../../src/catalog/entry-scopes.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { toSessionOver } from "../../src/catalog/own-refusals.ts";
 import { everyKind } from "./asking-support.ts";
 import { openTools } from "./nesting-support.ts";

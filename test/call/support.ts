@@ -1,7 +1,7 @@
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
 import type { ToolOutcome } from "../../src/catalog/outcome.ts";
-import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { toDefaultScopes } from "../../src/catalog/entry-scopes.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
-import type { ToolContext } from "../../src/catalog/tool-context.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
+import type { ToolContext } from "../../src/catalog/context/tool-context.ts";
 import type { ProgressReport } from "../../src/catalog/entry.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import { inProcess } from "../../src/links/in-process.ts";

@@ -11,8 +11,8 @@ import {
   linkBlock,
   resourceBlock,
   textBlock,
-} from "../../src/catalog/content.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+} from "../../src/catalog/content/content.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";

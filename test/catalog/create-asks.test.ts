@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { toAskForm } from "../../src/catalog/ask-form.ts";
+import { toAskForm } from "../../src/catalog/asking/ask-form.ts";
 import type { JsonSchema } from "../../src/schema/json.ts";
 
 const where = 'Asking "x"';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
-import type { BespokeResource } from "../../src/catalog/bespoke-resource.ts";
+import type { BespokeResource } from "../../src/catalog/custom/bespoke-resource.ts";
 import type { Link } from "../../src/links/link.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import type { Fault } from "../../src/surface/fault.ts";

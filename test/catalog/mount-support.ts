@@ -1,6 +1,6 @@
-import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
+import { cannotAsk } from "../../src/catalog/own-refusals.ts";
 import { cannotNest } from "../../src/catalog/outcome.ts";
-import { createAsks } from "../../src/catalog/create-asks.ts";
+import { createAsks } from "../../src/catalog/asking/create-asks.ts";
 import { anonymous } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createLiveCatalog, type LiveCatalog } from "../../src/catalog/mounts/live-catalog.ts";

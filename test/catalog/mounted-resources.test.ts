@@ -4,7 +4,7 @@ import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { anonymous } from "../../src/surface/caller.ts";
 import type { MountedResource } from "../../src/catalog/mounts/mount.ts";
-import { body } from "../../src/catalog/resource-body.ts";
+import { body } from "../../src/catalog/content/resource-body.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { isJsonObject } from "../../src/schema/json.ts";
 import { cell } from "../../src/surface/cell.ts";

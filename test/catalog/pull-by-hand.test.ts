@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import { body } from "../../src/catalog/resource-body.ts";
+import { body } from "../../src/catalog/content/resource-body.ts";
 import type { Link } from "../../src/links/link.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";

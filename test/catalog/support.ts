@@ -1,8 +1,8 @@
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
-import type { AnyBespokePrompt } from "../../src/catalog/bespoke-prompt.ts";
-import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
-import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { AnyBespokePrompt } from "../../src/catalog/custom/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../../src/catalog/custom/bespoke-resource.ts";
+import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { ExposeValue } from "../../src/catalog/expose.ts";
 import { readExposeMap, readTags } from "../../src/catalog/read-exposures.ts";
 import { inProcess } from "../../src/links/in-process.ts";

@@ -1,5 +1,5 @@
 import { ResourceLookup } from "../../src/builder/resource-lookup.ts";
-import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
+import type { AnyBespokeResource } from "../../src/catalog/custom/bespoke-resource.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
 import { createLiveCatalog } from "../../src/catalog/mounts/live-catalog.ts";
 import { LargeValues } from "../../src/mcp/large-values.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Asks } from "../../src/catalog/asking.ts";
+import type { Asks } from "../../src/catalog/asking/asking.ts";
 import { content, Refusal } from "../../src/index.ts";
 
 interface Asking {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { ClientAsk } from "../../src/catalog/asking.ts";
+import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { toToolHints } from "../../src/catalog/tool-head.ts";

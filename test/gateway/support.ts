@@ -1,4 +1,4 @@
-import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
+import { cannotAsk } from "../../src/catalog/own-refusals.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { cannotNest, type ToolOutcome } from "../../src/catalog/outcome.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { audioBlock, content, imageBlock, linkBlock, resourceBlock } from "../../src/catalog/content.ts";
-import { body } from "../../src/catalog/resource-body.ts";
-import { richContent } from "../../src/catalog/rich-content.ts";
+import { audioBlock, content, imageBlock, linkBlock, resourceBlock } from "../../src/catalog/content/content.ts";
+import { body } from "../../src/catalog/content/resource-body.ts";
+import { richContent } from "../../src/catalog/content/rich-content.ts";
 import {
   cellSource,
   collection,

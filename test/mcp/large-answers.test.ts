@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { afterEach, describe, expect, it } from "vitest";
 import { cell, cellSource, defineSurface, mcp, mcpResource, readOnly, mcpTool, procedure } from "../../src/index.ts";
-import { content, imageBlock, textBlock } from "../../src/catalog/content.ts";
+import { content, imageBlock, textBlock } from "../../src/catalog/content/content.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
 

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { Asks } from "../../src/catalog/asking.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Asks } from "../../src/catalog/asking/asking.ts";
 import { cell, cellSource, collection, defineSurface, mcp, mcpResource, mcpTool, procedure } from "../../src/index.ts";
 
 const desk = defineSurface("desk", {

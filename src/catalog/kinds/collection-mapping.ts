@@ -9,7 +9,7 @@ import type { CollectionPage } from "../../surface/source.ts";
 import type { SummariseItem } from "../../tags/tool-options.ts";
 import type { ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
 import { withKeyCompleters } from "../resources/key-completer.ts";
-import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
+import { originOf, type Exposed, type KindMapping } from "./mapping.ts";
 import {
   encodeBare,
   stringifyBare,
@@ -17,8 +17,8 @@ import {
   toResourceEntry,
   toTemplateEntry,
   type ResourceView,
-} from "../resource-entries.ts";
-import { toTemplateShape, type TemplateShape } from "../template-variables.ts";
+} from "./resource-entries.ts";
+import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 import { maxListedItems, toListedItems } from "../resources/to-listed-items.ts";
 import { compileOutput } from "../tool-schemas.ts";
 

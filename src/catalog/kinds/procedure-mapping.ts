@@ -3,7 +3,7 @@ import type { Caller } from "../../surface/caller.ts";
 import type { CallOptions } from "../../surface/client.ts";
 import { defaultTimeoutMs } from "../../tags/tool-options.ts";
 import type { EntryCall, ProgressReport } from "../entry.ts";
-import { originOf, type KindMapping } from "../mapping.ts";
+import { originOf, type KindMapping } from "./mapping.ts";
 import { toToolHints, toToolHead } from "../tool-head.ts";
 import { toToolInput, toToolOutput } from "../tool-schemas.ts";
 

@@ -4,9 +4,9 @@ import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { compileOutput, splitFields, toToolInput, withFields } from "../tool-schemas.ts";
 import { syntheticFields } from "../../tags/tool-options.ts";
-import { bareSchema, encodeBare, stringifyBare, toListenedEntries, toMemberView } from "../resource-entries.ts";
+import { bareSchema, encodeBare, stringifyBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
 import type { ToolEntry } from "../entry.ts";
-import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
+import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "./mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
 import { toToolHints, toToolHead } from "../tool-head.ts";
 import { withHeartbeat } from "../heartbeat.ts";

@@ -10,7 +10,7 @@ import { diffLists } from "../list-changes.ts";
 import type { MountSource } from "./mount.ts";
 import { leftOut, MountedList } from "./mounted-list.ts";
 import { MountedSource, type MountedEntries } from "./mounted-source.ts";
-import type { ContextSource } from "../own-context.ts";
+import type { ContextSource } from "../context/own-context.ts";
 import { createUriResolver } from "../resolve-uri.ts";
 
 const mebibyte = 1024 * 1024;

@@ -1,11 +1,11 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
-import type { Asks } from "../asking.ts";
+import type { Asks } from "../asking/asking.ts";
 import type { Schema } from "../../schema/standard.ts";
 import type { Confirm } from "../../tags/tool-options.ts";
 import type { ScopeOptions } from "../../tags/scopes.ts";
 import type { Caller } from "../../surface/caller.ts";
-import type { NestedCallOptions } from "../tool-context.ts";
+import type { NestedCallOptions } from "../context/tool-context.ts";
 import type { LogLevel, ProgressReport } from "../entry.ts";
 
 /** A schema of a mounted operation: one that validates, or a JSON Schema of the 2020-12 dialect. */

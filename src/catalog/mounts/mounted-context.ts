@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../schema/json.ts";
-import type { Asks } from "../asking.ts";
+import type { Asks } from "../asking/asking.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { createAsks } from "../create-asks.ts";
+import { createAsks } from "../asking/create-asks.ts";
 import type { EntryCall, LogLevel, ProgressReport } from "../entry.ts";
 import type { MountContext } from "./mount.ts";
-import { createNestedCall, type NestedCaller } from "../nested-call.ts";
-import { OwnContext, type ContextSource } from "../own-context.ts";
+import { createNestedCall, type NestedCaller } from "../context/nested-call.ts";
+import { OwnContext, type ContextSource } from "../context/own-context.ts";
 
 /** The context of a mounted operation. Lazy: the signal is created on first use. */
 class MountedContext implements MountContext {

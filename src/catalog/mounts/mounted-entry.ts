@@ -12,7 +12,7 @@ import type { MountedOperation, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
 import { mountedId, operationOrigin } from "./mounted-names.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
-import type { ContextSource } from "../own-context.ts";
+import type { ContextSource } from "../context/own-context.ts";
 import { unreachedFault } from "../own-refusals.ts";
 import { toWireName } from "../wire-name.ts";
 

@@ -4,12 +4,12 @@ import { internalError, onRejection, runUnawaited } from "../../surface/fault.ts
 import { toGuard } from "../entry-scopes.ts";
 import type { EntryCall, EntryGuard, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "../entry.ts";
 import { followChanges } from "../resources/follow-changes.ts";
-import { runHandler } from "../tool-context.ts";
+import { runHandler } from "../context/tool-context.ts";
 import type { MountedResource, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
 import type { MountDeps } from "./mounted-entry.ts";
 import { mountedPath, mountedResourceOrigin } from "./mounted-names.ts";
-import { toResourceContent, isSameContent } from "../resource-body.ts";
+import { toResourceContent, isSameContent } from "../content/resource-body.ts";
 
 /** Returns the resource that the source lists at present under a URI. */
 type Find = (uri: string) => ResourceEntry | undefined;

@@ -6,7 +6,7 @@ import { isBrokenSchema } from "../../schema/standard.ts";
 import { mimeTypeOption } from "../../tags/looks.ts";
 import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
 import { accessFields, accessFieldsWithoutArgument, scopeList } from "../../tags/scopes.ts";
-import { reach } from "../entry-fields.ts";
+import { reach } from "../custom/entry-fields.ts";
 import { isClimbing } from "../uri-syntax.ts";
 import type { MountedOperation, MountedResource } from "./mount.ts";
 import { mountedResourceOrigin, operationOrigin } from "./mounted-names.ts";

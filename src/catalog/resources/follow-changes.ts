@@ -1,4 +1,4 @@
-import { cannotAsk } from "../cannot-ask.ts";
+import { cannotAsk } from "../own-refusals.ts";
 import { cannotNest } from "../outcome.ts";
 import { SurfaceError } from "../../errors.ts";
 import { untilAborted } from "../../spine/signals.ts";

@@ -5,8 +5,8 @@ import { anonymous } from "../../surface/caller.ts";
 import { nextTurn } from "../../surface/owner/next-turn.ts";
 import type { Completer, ResourceContent, ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
 import { inTime } from "./in-time.ts";
-import { isProposal, maxCountedProposals } from "../completers.ts";
-import { textOf } from "../resource-body.ts";
+import { isProposal, maxCountedProposals } from "../custom/completers.ts";
+import { textOf } from "../content/resource-body.ts";
 import { toSegment } from "./to-listed-items.ts";
 
 /** Milliseconds until a read of the keys is given up: less than a completer may take, so that an absent backend is no fault. */

@@ -5,7 +5,7 @@ import { systemClock } from "../../surface/system-clock.ts";
 import type { Catalog } from "../catalog.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "../entry.ts";
 import type { Resolved } from "../resolve-uri.ts";
-import { textOf } from "../resource-body.ts";
+import { textOf } from "../content/resource-body.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";
 
 /** A collection whose items are listed. */

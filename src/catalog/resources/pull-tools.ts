@@ -12,7 +12,7 @@ import { withHeartbeat } from "../heartbeat.ts";
 import { isAbsent } from "../is-absent.ts";
 import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
 import type { Resolved } from "../resolve-uri.ts";
-import { jsonMimeType } from "../resource-body.ts";
+import { jsonMimeType } from "../content/resource-body.ts";
 import { toToolHints } from "../tool-head.ts";
 
 /** The names of the tools that `pull()` adds. */

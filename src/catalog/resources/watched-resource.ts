@@ -6,7 +6,7 @@ import type { WatchEvents } from "../../spine/subscriptions.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { digestOf } from "./change-cursor.ts";
 import type { ResourceContent, ResourceWatch } from "../entry.ts";
-import { isSameContent, toDistinctText } from "../resource-body.ts";
+import { isSameContent, toDistinctText } from "../content/resource-body.ts";
 
 /** A value as it is written; `undefined` for an absent one. */
 export interface Written {

@@ -1,4 +1,4 @@
-import { OwnContext, type ContextCall, type ContextFactory } from "../../catalog/own-context.ts";
+import { OwnContext, type ContextCall, type ContextFactory } from "../../catalog/context/own-context.ts";
 import type { MountContext } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";

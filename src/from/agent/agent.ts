@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { MemoryContext } from "../../catalog/memory/memory-context.ts";
+import type { MemoryContext } from "../../catalog/context/memory-context.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "../../catalog/mounts/mount.ts";
 import {
   operationRegistry,

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json
 import { toBytesPlan, type BytesPlan } from "./bytes-plan.ts";
 import type { AgenticAction, AgenticService } from "./service-shape.ts";
 import { toJSONSchema } from "./to-json-schema.ts";
-import { content } from "../../catalog/content.ts";
+import { content } from "../../catalog/content/content.ts";
 
 /** Input of an action: its schema, and how validated input becomes arguments. */
 export interface ActionInput {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers";
 import { operationNotFound } from "../../catalog/outcome.ts";
 import type { MountedOperation, MountedResource } from "../../catalog/mounts/mount.ts";
-import { jsonBody } from "../../catalog/resource-body.ts";
+import { jsonBody } from "../../catalog/content/resource-body.ts";
 import { Refusal } from "../../errors.ts";
 import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";

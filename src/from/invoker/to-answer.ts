@@ -1,6 +1,6 @@
 import { isMcpResult, type McpResult } from "../../catalog/tool-schemas.ts";
-import { content, textBlock, type Content, type ContentBlock } from "../../catalog/content.ts";
-import { isBlockType, readBlock } from "../../catalog/rich-content.ts";
+import { content, textBlock, type Content, type ContentBlock } from "../../catalog/content/content.ts";
+import { isBlockType, readBlock } from "../../catalog/content/rich-content.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 

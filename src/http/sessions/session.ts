@@ -1,5 +1,5 @@
 import type { LogSink } from "../../call/call-context.ts";
-import type { AskKind } from "../../catalog/asking.ts";
+import type { AskKind } from "../../catalog/asking/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog } from "../../mcp/notifications.ts";
 import { grantKey } from "../../surface/caller-key.ts";

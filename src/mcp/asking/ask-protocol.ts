@@ -1,4 +1,4 @@
-import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
+import type { AskKind, ClientAsk } from "../../catalog/asking/asking.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { ownParam } from "../protocol.ts";
 

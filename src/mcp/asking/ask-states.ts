@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import type { AskRecord, Asking } from "../../catalog/asking.ts";
+import type { AskRecord, Asking } from "../../catalog/asking/asking.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { callerKey, grantKey } from "../../surface/caller-key.ts";
 import { defaultView, type Caller } from "../../surface/caller.ts";

@@ -1,5 +1,5 @@
 import type { AskPort } from "../../call/ask-port.ts";
-import type { AskKind, Asking } from "../../catalog/asking.ts";
+import type { AskKind, Asking } from "../../catalog/asking/asking.ts";
 import type { Refused } from "../../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";

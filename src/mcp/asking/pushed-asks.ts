@@ -1,5 +1,5 @@
 import type { AskPort } from "../../call/ask-port.ts";
-import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
+import type { AskKind, ClientAsk } from "../../catalog/asking/asking.ts";
 import { toSessionOver } from "../../catalog/own-refusals.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";

@@ -1,5 +1,5 @@
-import { createMemoryContext } from "../../../src/catalog/memory/create-memory-context.ts";
-import type { Job, Jobs } from "../../../src/catalog/memory/memory-context.ts";
+import { createMemoryContext } from "../../../src/catalog/context/create-memory-context.ts";
+import type { Job, Jobs } from "../../../src/catalog/context/memory-context.ts";
 
 /** What somebody does to jobs, or that time passes. */
 export type JobStep =

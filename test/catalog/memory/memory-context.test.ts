@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMemoryContext, memoryContext } from "../../../src/catalog/memory/create-memory-context.ts";
-import type { Job, MemoryContext } from "../../../src/catalog/memory/memory-context.ts";
+import { createMemoryContext, memoryContext } from "../../../src/catalog/context/create-memory-context.ts";
+import type { Job, MemoryContext } from "../../../src/catalog/context/memory-context.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 import { settle } from "../../surface/support.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { MemoryContext } from "../../../src/catalog/memory/memory-context.ts";
+import type { MemoryContext } from "../../../src/catalog/context/memory-context.ts";
 import { Refusal } from "../../../src/errors.ts";
 import { agent, agents, type AgentDefinition, type AgentStep } from "../../../src/from/agent/index.ts";
 import type { Fault } from "../../../src/surface/fault.ts";

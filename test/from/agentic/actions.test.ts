@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isContent, kContent } from "../../../src/catalog/content.ts";
+import { isContent, kContent } from "../../../src/catalog/content/content.ts";
 import { Refusal } from "../../../src/errors.ts";
 import type { AgenticAction } from "../../../src/from/agentic/service-shape.ts";
 import { act, settled, show, stage, type Actions } from "./support.ts";

@@ -1,5 +1,5 @@
 import type { MountSource } from "../../../src/catalog/mounts/mount.ts";
-import { toResourceContent } from "../../../src/catalog/resource-body.ts";
+import { toResourceContent } from "../../../src/catalog/content/resource-body.ts";
 import { agenticService, type AgenticServices } from "../../../src/from/agentic/agentic-service.ts";
 import type { AgenticOptions } from "../../../src/from/agentic/agentic-options.ts";
 import type { AgenticAction, AgenticService, AgenticState, Observe } from "../../../src/from/agentic/service-shape.ts";

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { Asks, Elicited } from "../../../src/catalog/asking.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Asks, Elicited } from "../../../src/catalog/asking/asking.ts";
 import { cell, cellSource, defineSurface, mcp, mcpResource, type McpOptions } from "../../../src/index.ts";
 import type { AppRuntime, ServableApp } from "../../../src/mcp/servable-app.ts";
 

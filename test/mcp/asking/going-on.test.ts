@@ -19,7 +19,7 @@ import {
   type ViewRule,
 } from "../../../src/index.ts";
 import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
-import type { ToolContext } from "../../../src/catalog/tool-context.ts";
+import type { ToolContext } from "../../../src/catalog/context/tool-context.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 import { envelope } from "../../fixtures/envelope.ts";
 import { handlersOf } from "../../fixtures/handlers-of.ts";

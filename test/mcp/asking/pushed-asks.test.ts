@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientAsk } from "../../../src/catalog/asking.ts";
+import type { ClientAsk } from "../../../src/catalog/asking/asking.ts";
 import { Refusal } from "../../../src/errors.ts";
 import { clientKinds } from "../../../src/mcp/asking/ask-protocol.ts";
 import { PushedAsks } from "../../../src/mcp/asking/pushed-asks.ts";

@@ -1,7 +1,7 @@
+import * as fc from "fast-check";
 import { createCipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
-import * as fc from "fast-check";
-import type { Asking } from "../../../src/catalog/asking.ts";
+import type { Asking } from "../../../src/catalog/asking/asking.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
 import { AskStates, Claims, Sealer, type AskSubject } from "../../../src/mcp/asking/ask-states.ts";
 

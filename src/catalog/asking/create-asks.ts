@@ -1,5 +1,5 @@
-import { Refusal, SurfaceError } from "../errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import {
   askTimeoutProblem,
   type Root,
@@ -12,10 +12,10 @@ import {
   type ElicitRequest,
   type SampleRequest,
 } from "./asking.ts";
-import { anyCodec } from "../schema/wire-codec.ts";
-import { assertKnownOptions } from "../options/known-names.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import { assertKnownOptions } from "../../options/known-names.ts";
 import { toAskForm } from "./ask-form.ts";
-import type { EntryCall } from "./entry.ts";
+import type { EntryCall } from "../entry.ts";
 
 /** What a user did with a form. */
 interface Filled {

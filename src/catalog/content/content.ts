@@ -1,8 +1,8 @@
-import { SurfaceError } from "../errors.ts";
-import { pickOptions } from "../options/read-options.ts";
-import type { JsonObject } from "../schema/json.ts";
-import { isMimeType, keepLooks, lookFields, type Icon } from "../tags/looks.ts";
-import { isObject } from "../options/is-object.ts";
+import { SurfaceError } from "../../errors.ts";
+import { pickOptions } from "../../options/read-options.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import { isMimeType, keepLooks, lookFields, type Icon } from "../../tags/looks.ts";
+import { isObject } from "../../options/is-object.ts";
 
 /** Where a block keeps its JSON. Registered globally, so that two copies of this package take each other's. */
 export const kBlock: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content-block");

@@ -1,8 +1,8 @@
-import { SurfaceError } from "../errors.ts";
-import { scalarFields } from "../schema/coerce-scalar.ts";
-import type { CompiledSchema } from "../schema/compile-schema.ts";
-import type { JsonObject } from "../schema/json.ts";
-import type { TemplateVariable } from "./entry.ts";
+import { SurfaceError } from "../../errors.ts";
+import { scalarFields } from "../../schema/coerce-scalar.ts";
+import type { CompiledSchema } from "../../schema/compile-schema.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { TemplateVariable } from "../entry.ts";
 
 /** How the variables of a template become a member's input. */
 export interface TemplateShape {

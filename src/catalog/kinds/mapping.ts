@@ -1,11 +1,11 @@
-import type { SurfaceChannel } from "../surface/channel.ts";
-import type { SurfaceClient } from "../surface/client.ts";
-import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
-import type { Effect } from "../tags/tag-of.ts";
-import { keepLooks } from "../tags/looks.ts";
-import type { TagOptions } from "../tags/tool-options.ts";
-import { toGuard, type DefaultScopes } from "./entry-scopes.ts";
-import type { EntryGuard, EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import type { SurfaceChannel } from "../../surface/channel.ts";
+import type { SurfaceClient } from "../../surface/client.ts";
+import type { Kind, Member, MemberOfKind } from "../../surface/member.ts";
+import type { Effect } from "../../tags/tag-of.ts";
+import { keepLooks } from "../../tags/looks.ts";
+import type { TagOptions } from "../../tags/tool-options.ts";
+import { toGuard, type DefaultScopes } from "../entry-scopes.ts";
+import type { EntryGuard, EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
 
 /** An exposed member, and what its entries need. */
 export interface Exposed<TMember extends Member = Member> {

@@ -1,15 +1,15 @@
-import { SurfaceError } from "../errors.ts";
-import type { SurfaceClient } from "../surface/client.ts";
-import type { DefaultScopes } from "./entry-scopes.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { SurfaceClient } from "../../surface/client.ts";
+import type { DefaultScopes } from "../entry-scopes.ts";
 import { OwnContext, type ContextSource } from "./own-context.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
-import type { Asks } from "./asking.ts";
-import type { Caller } from "../surface/caller.ts";
-import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
-import { createAsks } from "./create-asks.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
-import type { WireName } from "./wire-name.ts";
-import type { MemoryContext } from "./memory/memory-context.ts";
+import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import type { Asks } from "../asking/asking.ts";
+import type { Caller } from "../../surface/caller.ts";
+import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "../entry.ts";
+import { createAsks } from "../asking/create-asks.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
+import type { WireName } from "../wire-name.ts";
+import type { MemoryContext } from "./memory-context.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
 
 /**

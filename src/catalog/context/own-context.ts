@@ -1,7 +1,7 @@
-import { SurfaceError } from "../errors.ts";
-import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";
-import type { Caller } from "../surface/caller.ts";
-import { createMemoryContext } from "./memory/create-memory-context.ts";
+import { SurfaceError } from "../../errors.ts";
+import { internalError, reportToConsole, type FaultReporter } from "../../surface/fault.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { createMemoryContext } from "./create-memory-context.ts";
 
 /** What is known of a call when what its handler has of its own is made. */
 export interface ContextCall {

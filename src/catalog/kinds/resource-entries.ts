@@ -1,13 +1,13 @@
-import { toInputSchema, type CompiledSchema } from "../schema/compile-schema.ts";
-import { isJsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
-import type { RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
-import type { UseOptions } from "../surface/client.ts";
-import { andThen } from "../surface/is-thenable.ts";
-import type { MemberOfKind } from "../surface/member.ts";
-import { Stale } from "../surface/reading.ts";
-import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry } from "./entry.ts";
+import { toInputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
+import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import type { RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
+import type { UseOptions } from "../../surface/client.ts";
+import { andThen } from "../../surface/is-thenable.ts";
+import type { MemberOfKind } from "../../surface/member.ts";
+import { Stale } from "../../surface/reading.ts";
+import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry } from "../entry.ts";
 import { headOf, originOf, type Exposed, type ResourceEntries } from "./mapping.ts";
-import { jsonMimeType } from "./resource-body.ts";
+import { jsonMimeType } from "../content/resource-body.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 
 // JSON.stringify({ value: x }) is this, the JSON text of x, and a brace.

@@ -1,9 +1,9 @@
-import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
-import { anyCodec } from "../schema/wire-codec.ts";
-import { operationNotFound, toResultText, type Refused, type ToolOutcome } from "./outcome.ts";
-import { toClientCannot, sessionOverOf, toUnanswered, toUnreached } from "./own-refusals.ts";
-import type { EntryCall } from "./entry.ts";
+import { Refusal, SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import { operationNotFound, toResultText, type Refused, type ToolOutcome } from "../outcome.ts";
+import { toClientCannot, sessionOverOf, toUnanswered, toUnreached } from "../own-refusals.ts";
+import type { EntryCall } from "../entry.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
 
 /** Calls another tool from within a call, by its id or its name on the wire. */

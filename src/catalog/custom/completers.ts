@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
-import type { Completer, Filled } from "./entry.ts";
-import { SurfaceError } from "../errors.ts";
-import type { InferInput, Schema } from "../schema/standard.ts";
-import { runInContext, type BespokeSource, type ToolContext } from "./tool-context.ts";
-import type { MemoryContext } from "./memory/memory-context.ts";
+import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import type { Completer, Filled } from "../entry.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { InferInput, Schema } from "../../schema/standard.ts";
+import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
+import type { MemoryContext } from "../context/memory-context.ts";
 
 /** The longest value that is proposed, in UTF-16 units. */
 const maxProposalLength = 1024;

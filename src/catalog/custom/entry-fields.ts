@@ -1,8 +1,8 @@
-import { isRecord } from "../options/is-object.ts";
-import { callable, option, required, type Option, type OptionFields } from "../options/option.ts";
-import { readOptions } from "../options/read-options.ts";
-import { isSchema, whyNoSchema } from "../schema/standard.ts";
-import { maxPatternLength, maxPatterns } from "./glob.ts";
+import { isRecord } from "../../options/is-object.ts";
+import { callable, option, required, type Option, type OptionFields } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
+import { isSchema, whyNoSchema } from "../../schema/standard.ts";
+import { maxPatternLength, maxPatterns } from "../glob.ts";
 
 /** Standard Schemas. */
 export const standardSchema: Option = {

@@ -1,17 +1,15 @@
-import { unchecked, text, type OptionFields } from "../options/option.ts";
-import { SurfaceError } from "../errors.ts";
-import { coerceScalar, scalarFields, type ScalarField } from "../schema/coerce-scalar.ts";
-import { toInputSchema } from "../schema/compile-schema.ts";
-import type { CompiledSchema } from "../schema/compile-schema.ts";
-import { setOwn } from "../schema/json.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
-import type { InferInput, Schema } from "../schema/standard.ts";
-import { checkInput } from "../surface/check-value.ts";
-import type { MaybeSchema } from "../surface/member.ts";
-import type { UnfitForUri } from "../tags/mcp-resource.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
-import { keepLooks, lookFields, type Looks } from "../tags/looks.ts";
-import { accessFieldsWithoutArgument, type ScopeOptions } from "../tags/scopes.ts";
+import { unchecked, text, type OptionFields } from "../../options/option.ts";
+import { SurfaceError } from "../../errors.ts";
+import { coerceScalar, scalarFields, type ScalarField } from "../../schema/coerce-scalar.ts";
+import { toInputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
+import { setOwn, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import type { InferInput, Schema } from "../../schema/standard.ts";
+import { checkInput } from "../../surface/check-value.ts";
+import type { MaybeSchema } from "../../surface/member.ts";
+import type { UnfitForUri } from "../../tags/mcp-resource.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
+import { keepLooks, lookFields, type Looks } from "../../tags/looks.ts";
+import { accessFieldsWithoutArgument, type ScopeOptions } from "../../tags/scopes.ts";
 import {
   assertCompleters,
   toCompleter,
@@ -19,14 +17,14 @@ import {
   type AnyBespokeCompleters,
   type BespokeCompleters,
 } from "./completers.ts";
-import { runInContext, runHandler, type BespokeSource, type ToolContext } from "./tool-context.ts";
+import { runInContext, runHandler, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
-import { blockJson, type ContentBlock } from "./content.ts";
+import { blockJson, type ContentBlock } from "../content/content.ts";
 import { handler, readEntry, standardSchema } from "./entry-fields.ts";
-import { toGuard } from "./entry-scopes.ts";
-import type { PromptArgument, PromptEntry } from "./entry.ts";
-import type { MemoryContext } from "./memory/memory-context.ts";
-import { toWireName } from "./wire-name.ts";
+import { toGuard } from "../entry-scopes.ts";
+import type { PromptArgument, PromptEntry } from "../entry.ts";
+import type { MemoryContext } from "../context/memory-context.ts";
+import { toWireName } from "../wire-name.ts";
 
 /** One message of a prompt. */
 export interface PromptMessage {

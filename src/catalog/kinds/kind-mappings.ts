@@ -1,11 +1,11 @@
 import { stringifyBare, toMemberView, toResourceEntry } from "./resource-entries.ts";
-import { compileOutput } from "./tool-schemas.ts";
+import { compileOutput } from "../tool-schemas.ts";
 import { originOf, type KindMapping } from "./mapping.ts";
-import type { Kind } from "../surface/member.ts";
-import { collectionMapping } from "./kinds/collection-mapping.ts";
-import { eventMapping } from "./kinds/event-mapping.ts";
-import { procedureMapping } from "./kinds/procedure-mapping.ts";
-import { streamMapping } from "./kinds/stream-mapping.ts";
+import type { Kind } from "../../surface/member.ts";
+import { collectionMapping } from "./collection-mapping.ts";
+import { eventMapping } from "./event-mapping.ts";
+import { procedureMapping } from "./procedure-mapping.ts";
+import { streamMapping } from "./stream-mapping.ts";
 
 /** A cell is a resource: its value as JSON. */
 const cellMapping: KindMapping<"cell"> = {

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonSchema } from "../schema/json.ts";
-import type { InferOutput, Schema } from "../schema/standard.ts";
-import { duration, withDefault, type OptionFields, type WithDefaults } from "../options/option.ts";
-import { readOptions } from "../options/read-options.ts";
+import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import type { InferOutput, Schema } from "../../schema/standard.ts";
+import { duration, withDefault, type OptionFields, type WithDefaults } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
 
 /** What a client can be asked: its user by a form, its model, or where its user works. */
 export type AskKind = "elicit" | "sample" | "roots";

@@ -1,19 +1,19 @@
-import { SurfaceError } from "../errors.ts";
-import { isObject } from "../options/is-object.ts";
-import { unchecked, callable, text, type OptionFields } from "../options/option.ts";
-import { invalidOption } from "../options/read-options.ts";
-import { mimeTypeOption, keepLooks } from "../tags/looks.ts";
-import { resourceFields } from "../tags/read-tag-options.ts";
-import type { CollectionResourceOptions, ResourceOptions } from "../tags/tool-options.ts";
+import { SurfaceError } from "../../errors.ts";
+import { isObject } from "../../options/is-object.ts";
+import { unchecked, callable, text, type OptionFields } from "../../options/option.ts";
+import { invalidOption } from "../../options/read-options.ts";
+import { mimeTypeOption, keepLooks } from "../../tags/looks.ts";
+import { resourceFields } from "../../tags/read-tag-options.ts";
+import type { CollectionResourceOptions, ResourceOptions } from "../../tags/tool-options.ts";
 import { handler, readEntry, standardSchema } from "./entry-fields.ts";
-import type { JsonObject } from "../schema/json.ts";
-import type { InferInput, Schema } from "../schema/standard.ts";
-import { toInputSchema } from "../schema/compile-schema.ts";
-import { checkInput } from "../surface/check-value.ts";
-import type { FaultReporter } from "../surface/fault.ts";
-import type { MaybeSchema } from "../surface/member.ts";
-import type { UnfitForUri } from "../tags/mcp-resource.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { InferInput, Schema } from "../../schema/standard.ts";
+import { toInputSchema } from "../../schema/compile-schema.ts";
+import { checkInput } from "../../surface/check-value.ts";
+import type { FaultReporter } from "../../surface/fault.ts";
+import type { MaybeSchema } from "../../surface/member.ts";
+import type { UnfitForUri } from "../../tags/mcp-resource.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
 import {
   assertCompleters,
   toCompleter,
@@ -21,9 +21,15 @@ import {
   type AnyBespokeCompleters,
   type BespokeCompleters,
 } from "./completers.ts";
-import { createToolContext, runInContext, runHandler, type BespokeSource, type ToolContext } from "./tool-context.ts";
+import {
+  createToolContext,
+  runInContext,
+  runHandler,
+  type BespokeSource,
+  type ToolContext,
+} from "../context/tool-context.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
-import { toGuard } from "./entry-scopes.ts";
+import { toGuard } from "../entry-scopes.ts";
 import type {
   EntryCall,
   LocalWatch,
@@ -31,14 +37,14 @@ import type {
   ResourceEntry,
   TemplateEntry,
   TemplateVariable,
-} from "./entry.ts";
-import { assertFreeUri, readFreeTemplate, type UriSegment } from "./uri-syntax.ts";
-import { followChanges } from "./resources/follow-changes.ts";
-import type { ResourceEntries } from "./mapping.ts";
-import type { MemoryContext } from "./memory/memory-context.ts";
-import { OwnContext } from "./own-context.ts";
-import { toResourceContent } from "./resource-body.ts";
-import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
+} from "../entry.ts";
+import { assertFreeUri, readFreeTemplate, type UriSegment } from "../uri-syntax.ts";
+import { followChanges } from "../resources/follow-changes.ts";
+import type { ResourceEntries } from "../kinds/mapping.ts";
+import type { MemoryContext } from "../context/memory-context.ts";
+import { OwnContext } from "../context/own-context.ts";
+import { toResourceContent } from "../content/resource-body.ts";
+import { toTemplateShape, type TemplateShape } from "../kinds/template-variables.ts";
 
 /** A hand-written resource, and options that only collections have, which say so. */
 interface GivenResource extends CollectionResourceOptions<unknown, unknown> {

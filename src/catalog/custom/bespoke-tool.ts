@@ -1,20 +1,20 @@
-import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
-import type { MaybeSchema } from "../surface/member.ts";
-import { keepLooks } from "../tags/looks.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
-import { flag, type OptionFields } from "../options/option.ts";
-import { assertNoContradiction, toolFields } from "../tags/read-tag-options.ts";
-import { scopeList } from "../tags/scopes.ts";
-import { confirmFields, keepNesting, toToolHints, type NestingWords } from "./tool-head.ts";
-import { runInContext, type BespokeSource, type ToolContext } from "./tool-context.ts";
-import type { Content } from "./content.ts";
-import { assertThingNamed, toGuard } from "./entry-scopes.ts";
+import type { InferInput, InferOutput, Schema } from "../../schema/standard.ts";
+import type { MaybeSchema } from "../../surface/member.ts";
+import { keepLooks } from "../../tags/looks.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../../tags/tool-options.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
+import { flag, type OptionFields } from "../../options/option.ts";
+import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
+import { scopeList } from "../../tags/scopes.ts";
+import { confirmFields, keepNesting, toToolHints, type NestingWords } from "../tool-head.ts";
+import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
+import type { Content } from "../content/content.ts";
+import { assertThingNamed, toGuard } from "../entry-scopes.ts";
 import { handler, reach, readEntry, standardSchema } from "./entry-fields.ts";
-import type { ToolEntry } from "./entry.ts";
-import type { MemoryContext } from "./memory/memory-context.ts";
-import { toToolInput, toToolOutput } from "./tool-schemas.ts";
-import { toWireName } from "./wire-name.ts";
+import type { ToolEntry } from "../entry.ts";
+import type { MemoryContext } from "../context/memory-context.ts";
+import { toToolInput, toToolOutput } from "../tool-schemas.ts";
+import { toWireName } from "../wire-name.ts";
 
 /** What every bespoke tool says, whatever its input. */
 export interface BespokeWords extends ToolOptions, NestingWords {

@@ -1,8 +1,8 @@
-import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
-import { SurfaceError } from "../errors.ts";
-import { anyCodec } from "../schema/wire-codec.ts";
-import type { SchemaWithJson } from "../schema/with-json-schema.ts";
-import type { Icon } from "../tags/looks.ts";
+import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { SurfaceError } from "../../errors.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import type { SchemaWithJson } from "../../schema/with-json-schema.ts";
+import type { Icon } from "../../tags/looks.ts";
 import {
   audioBlock,
   content,

@@ -1,9 +1,9 @@
-import type { ResourceBody, ResourceContent } from "./entry.ts";
-import { unchecked, required, text, type OptionFields } from "../options/option.ts";
-import { invalidOption, readOptions } from "../options/read-options.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
-import { anyCodec } from "../schema/wire-codec.ts";
-import { keepLooks, metaObject, mimeTypeOption } from "../tags/looks.ts";
+import type { ResourceBody, ResourceContent } from "../entry.ts";
+import { unchecked, required, text, type OptionFields } from "../../options/option.ts";
+import { invalidOption, readOptions } from "../../options/read-options.ts";
+import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import { keepLooks, metaObject, mimeTypeOption } from "../../tags/looks.ts";
 import { toBase64, type BlockBytes } from "./content.ts";
 
 /** What JSON is called where types of content are named. */

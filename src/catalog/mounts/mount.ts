@@ -11,108 +11,89 @@ import type { LogLevel, ProgressReport } from "../entry.ts";
 /** A schema of a mounted operation: one that validates, or a JSON Schema of the 2020-12 dialect. */
 export type MountedSchema = Schema | JsonSchema;
 
-/** One operation that is known only at run time. Its id is `<prefix>.<name>`. */
+/** An operation that is known only at run time. Its id is `<prefix>.<name>`. */
 export interface MountedOperation extends ScopeOptions {
   /** Segments of letters, digits, `_` and `-`, joined by dots: `"git.branch"`. Unique within its source. */
   readonly name: string;
-  /**
-   * Whether it only reads. `"subscription"`: it answers again and again, which one call cannot; it is neither listed nor
-   * callable. Default `"mutation"`.
-   */
+  /** `"query"` only reads. `"subscription"` has many results: it is neither listed nor callable. @default "mutation" */
   readonly type?: "query" | "mutation" | "subscription";
   readonly version?: string;
   readonly title?: string;
   readonly description?: string;
-  /** Words to find it by. */
+  /** Search terms. */
   readonly tags?: readonly string[];
-  /** What it takes: an object. Default: nothing. */
+  /** The schema of its input, an object. @default no input */
   readonly inputSchema?: MountedSchema;
-  /** What it answers; checked. Default: any JSON, unchecked. */
+  /** The schema of its output, which is validated. @default any JSON, not validated */
   readonly outputSchema?: MountedSchema;
-  /** The details of the codes that it may refuse with, by code. Told to agents; a `Refusal` of another code is passed on too. */
+  /** The schemas of the details of its refusals, by code, for agents. A `Refusal` with another code is passed on too. */
   readonly errorSchemas?: Readonly<Record<string, MountedSchema>>;
-  /** `"internal"`: only other operations may call it, and nobody is told of it. Default `"external"`. */
+  /** `"internal"`: only other operations may call it, and no list shows it. @default "external" */
   readonly visibility?: "external" | "internal";
-  /** Can a change be hard to undo? Default: the same as whether it changes something. */
+  /** Whether a change can be hard to undo. @default true unless it only reads */
   readonly destructive?: boolean;
   readonly idempotent?: boolean;
   readonly openWorld?: boolean;
-  /** Milliseconds until a call answers `TIMEOUT`. Default 60,000; at most 600,000. */
+  /** Milliseconds until a call fails with `TIMEOUT`, at most 600,000. @default 60000 */
   readonly timeoutMs?: number;
-  /** Is the user asked before each call? As the option of tools of this name. */
+  /** Asks the user before each call; as the option of tools of this name. */
   readonly confirm?: Confirm;
-  /**
-   * What it may call by `context.call`: ids or names on the wire as the app has them, with the prefix, as patterns with `*` and `?`.
-   * Default: none.
-   */
+  /** The tools it may call by `context.call`: ids or names on the wire with the prefix, as patterns with `*` and `?`. @default none */
   readonly reach?: readonly string[];
-  /**
-   * The scopes that it calls them with. Default: those that it takes itself by default, and for one that may change something
-   * also what reading takes.
-   */
+  /** The scopes that it calls them with. @default the read scope of the app, and its write scope unless it only reads */
   readonly authority?: readonly string[];
 }
 
-/** What an operation is run with. */
+/** The context of a running operation. */
 export interface MountContext {
-  /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
+  /** Fires when the caller cancels, the deadline passes or the app closes. Created on first use. */
   readonly signal: AbortSignal;
-  /** Who asks. */
   readonly caller: Caller;
   readonly progress: (report: ProgressReport) => void;
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
-  /**
-   * Calls another tool or operation, within its reach: by its id or name on the wire as the app has it, with the prefix. Resolves and
-   * rejects as that of a tool by hand does.
-   */
+  /** Calls another tool or operation within its reach, by its id or name on the wire with the prefix; as `call` of a hand-written tool. */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
   /** Asks the client. */
   readonly ask: Asks;
-  /** Names this call, and stays the same where it is made again for what its client has answered. Left out where nobody says. */
+  /** Identifies this call. The same when it runs again with the answers of its client. */
   readonly runId?: string;
-  /** Says something beside the answer, for programs: members of its `_meta`. */
+  /** Adds members to the `_meta` of the result. */
   readonly addMeta: (members: JsonObject) => void;
-  /** What the app's `context()` makes for each call, when it is first asked for; a `MemoryContext` where the app has none. */
+  /** The value of the app's `context()` for this call, created on first use. @default a `MemoryContext` */
   readonly context: unknown;
 }
 
-/** One resource that is known only at run time. Its URI is `<uriPrefix><prefix>/<path>`, its id `<prefix>/<path>`. */
+/** A resource that is known only at run time. Its URI is `<uriPrefix><prefix>/<path>`, its id `<prefix>/<path>`. */
 export interface MountedResource extends ScopeOptions {
   /** Segments, percent-encoded where they have to be, joined by slashes: `"state/hp"`. Unique within its source. */
   readonly path: string;
   readonly title?: string;
   readonly description?: string;
-  /** What is listed as its type. Default: JSON. */
+  /** @default "application/json" */
   readonly mimeType?: string;
 }
 
-/**
- * Where operations come from that are known only at run time: a registry, somebody else's API. Whoever made it closes it.
- */
+/** A source of operations that are known only at run time: a registry, or another API. Its creator closes it. */
 export interface MountSource {
   /**
-   * What there is now. Asked again after each change; must not take long. An operation is the same as before where it is the
-   * same object; another of its name takes its place, also in calls that are being checked: those are checked once more.
+   * Returns the current operations. Called again after each change; must be quick. An operation stays the same if it is the same object;
+   * another object with its name replaces it, and calls that are being authorised are authorised again.
    */
   list(): readonly MountedOperation[];
-  /** Calls `changed` after each change. Returns what stops it. */
+  /** Calls `changed` after each change. Returns a function that stops it. */
   subscribe(changed: () => void): () => void;
   /**
-   * Called before a call of an operation is let through, by its name: looks whether that is still what was listed, and calls
-   * `changed` first where it is not. Must not take long. Default: it says so of itself whenever something changes.
+   * Called before each call of an operation: checks whether it is still as listed, and calls `changed` if not. Must be quick. Left out by a
+   * source that announces every change.
    */
   look?(name: string): void;
-  /** Runs one, by its name, with input that fits its schema. What it throws is masked, but for `Refusal`. */
+  /** Runs an operation with validated input. An error is masked, except a `Refusal`. */
   invoke(name: string, input: unknown, context: MountContext): unknown;
-  /** What of it can be read now. Asked again after each change. Default: nothing. */
+  /** Returns the current resources. Called again after each change. @default none */
   resources?(): readonly MountedResource[];
-  /**
-   * What is under a path now: JSON, or what `body()` gives, now or later; `undefined`: nothing. Needed where there are resources.
-   */
+  /** Reads a path: JSON, the result of `body()`, or a promise; `undefined` if it is absent. Required with {@link resources}. */
   read?(path: string, context: MountContext): unknown;
-  /**
-   * Calls `changed` whenever there may be something else under a path. Returns what stops it. Default: nobody is told of changes.
-   */
+  /** Calls `changed` whenever a path may have changed. Returns a function that stops it. @default announces no change */
   watch?(path: string, changed: () => void): () => void;
 }
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Places, SlotMap, type Place } from "../../src/spine/collections.ts";
+import { Places, setNewest, SlotMap, type Place } from "../../src/spine/collections.ts";
 
 interface Value {
   readonly value: string;
@@ -82,5 +82,21 @@ describe("Places", () => {
     expect([places.size, valuesOf(places)]).toEqual([0, []]);
     places.add(3);
     expect(valuesOf(places)).toEqual([3]);
+  });
+});
+
+describe("setNewest()", () => {
+  it("keeps the newest entries of a map, and returns the key that it deleted", () => {
+    const map = new Map([
+      ["a", 1],
+      ["b", 2],
+    ]);
+    expect(setNewest(map, ["a", 3], 2)).toBeUndefined();
+    expect([...map]).toEqual([
+      ["b", 2],
+      ["a", 3],
+    ]);
+    expect(setNewest(map, ["c", 4], 2)).toBe("b");
+    expect([...map.keys()]).toEqual(["a", "c"]);
   });
 });

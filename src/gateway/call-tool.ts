@@ -3,15 +3,14 @@ import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject } from "../schema/json.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
-import { toGatewayEntry } from "./gateway-entry.ts";
-import type { GatewayDeps } from "./gateway-deps.ts";
+import { toGatewayEntry, type GatewayDeps } from "./gateway-entry.ts";
 import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";
 import { batchMs, runBatch, type BatchCall, type BatchRequest, type BatchResult } from "./run-batch.ts";
 
 /** The maximum number of calls of a batch. */
 const maxCalls = 50;
 
-/** How much longer than its calls it may take itself, in milliseconds: what became of them is still told. */
+/** Milliseconds beyond the deadline of the calls, in which the batch writes their results. */
 const slackMs = 5000;
 
 const input = deepFreeze({

@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../catalog/entry.ts";
 import { createCallTool } from "./call-tool.ts";
-import type { GatewayDeps } from "./gateway-deps.ts";
+import type { GatewayDeps } from "./gateway-entry.ts";
 import { createListTool } from "./list-tool.ts";
 import { createSchemaTool } from "./schema-tool.ts";
 import { createSearchTool } from "./search-tool.ts";

@@ -1,10 +1,10 @@
 import { operationNotFound, type Refused } from "../catalog/outcome.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { toScope, type GatewayDeps } from "./gateway-deps.ts";
+import { toScope, type GatewayDeps } from "./gateway-entry.ts";
 import { toNameQuery } from "./search-query.ts";
 
-/** How many near operations are named. */
+/** The highest number of near operations in a refusal. */
 const maxNear = 3;
 
 /** An operation as a caller names it: by its id or its wire name. */
@@ -13,10 +13,7 @@ export interface NamedOperation {
   readonly caller: Caller;
 }
 
-/**
- * The operation of this id or wire name. What is hidden from the caller, what they were not granted and what does not exist are
- * one: `undefined`.
- */
+/** Returns the operation of an id or wire name; `undefined` if it is hidden, not granted to the caller, or does not exist. */
 export function findOperation(parts: GatewayDeps, { tool, caller }: NamedOperation): ToolEntry | undefined {
   const catalog = parts.catalog(caller);
   const entry = catalog.toolOf(tool) ?? catalog.tool(tool);

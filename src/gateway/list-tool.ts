@@ -3,8 +3,7 @@ import { readField, toFieldSchema, type NumberField } from "../catalog/number-fi
 import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { describeOperation } from "./describe-operation.ts";
-import { toGatewayEntry } from "./gateway-entry.ts";
-import { toScope, type GatewayDeps } from "./gateway-deps.ts";
+import { toGatewayEntry, toScope, type GatewayDeps } from "./gateway-entry.ts";
 import { readText } from "./read-argument.ts";
 import { takePage } from "./take-page.ts";
 

@@ -2,19 +2,19 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 
-/** What is thrown for an argument that does not fit: a `VALIDATION_ERROR` that names where, and what was expected. */
+/** Creates the `VALIDATION_ERROR` for an argument, with its path and the value expected. */
 export function misfit(path: string, message: string): SurfaceError {
   return new SurfaceError("VALIDATION_ERROR", `Reading "${path}": it does not fit`, { issues: [{ path, message }] });
 }
 
-/** An argument as it came; `undefined` where it was left out. */
+/** Returns an argument; `undefined` if it was left out. */
 export function ownArgument(args: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(args, name) ? args[name] : undefined;
 }
 
 /**
- * Refuses arguments that nobody reads, the first few of them by name: one that is misspelt would be left out, and its caller would
- * take what was answered for what was asked.
+ * Refuses unknown arguments, the first few of them by name. If a misspelt one were ignored, its caller would take the answer for that
+ * of another request.
  *
  * @throws SurfaceError `VALIDATION_ERROR`.
  */
@@ -26,7 +26,7 @@ export function rejectUnknown(args: JsonObject, known: readonly string[], path: 
   throw new SurfaceError("VALIDATION_ERROR", "Reading arguments: some are unknown", { issues });
 }
 
-/** The text of an argument that may be left out. @throws SurfaceError `VALIDATION_ERROR`. */
+/** Returns the text of an optional argument. @throws SurfaceError `VALIDATION_ERROR`. */
 export function readText(args: JsonObject, name: string, what: string): string | undefined {
   const value = ownArgument(args, name);
   if (value === undefined || typeof value === "string") return value;

@@ -5,20 +5,20 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
-import type { GatewayDeps } from "./gateway-deps.ts";
+import type { GatewayDeps } from "./gateway-entry.ts";
 
-/** How long all calls of a batch may take together, in milliseconds. */
+/** The deadline of all calls of a batch together, in milliseconds. */
 export const batchMs = 60_000;
 
 const mostAtOnce = 8;
 
-/** Where a batch's `_meta` has what was said beside the results of its calls, by their index. */
+/** The member of a batch's `_meta` with the `_meta` of the results of its calls, by their index. */
 const metasKey = "surface-mcp/results";
 
 /** The most unknown names of a batch that are answered with near ones: each of them is a search. */
 const mostNearSearches = 3;
 
-/** Never before the deadline, in milliseconds: what has its turn by then would be begun. */
+/** Milliseconds to wait beyond the deadline. Before it, a call whose turn has come would still begin. */
 const slackMs = 10;
 
 /** One call of a batch. */
@@ -27,18 +27,18 @@ export interface BatchCall {
   readonly input: JsonObject;
 }
 
-/** What a batch is asked to do. */
+/** A decoded request for a batch. */
 export interface BatchRequest {
-  /** Where one did not fit, what is answered of it. */
+  /** A malformed call is its refusal. */
   readonly calls: readonly (BatchCall | Refused)[];
-  /** Whether they need not wait for one another. */
+  /** Whether the calls may run at once. */
   readonly isParallel: boolean;
 }
 
-/** What became of one call of a batch. */
+/** The result of one call of a batch. */
 export interface BatchResult {
   readonly isError: boolean;
-  /** The JSON text of what is said of it. */
+  /** The JSON text of the result. */
   readonly text: string;
 }
 
@@ -52,19 +52,16 @@ function toSuccess(result: string): BatchResult {
   return { isError: false, text: `{"success":true,"result":${result}}` };
 }
 
-/**
- * What is said of a call within a batch: the same as is said of the call alone, to programs. What it was denied is answered as
- * what does not exist.
- */
+/** Returns the result of a call within a batch: the same as of the call alone. A denied call fails like one of an unknown operation. */
 function toBatchResult(outcome: ToolOutcome): BatchResult {
   const result = toResultText(outcome);
   return typeof result === "string" ? toSuccess(result) : toFailure(result);
 }
 
-/** How far the calls of a batch are, as progress of the call that made them: `2 of 5: fetching`. */
+/** Reports the progress of the calls of a batch as progress of the batch: `2 of 5: fetching`. */
 class BatchProgress {
   readonly #call: EntryCall;
-  /** How far each is: 0 to 1. */
+  /** The progress of each call: 0 to 1. */
   readonly #shares: number[];
 
   constructor(call: EntryCall, count: number) {
@@ -72,15 +69,15 @@ class BatchProgress {
     this.#shares = Array.from({ length: count }, () => 0);
   }
 
-  /** Passes on how far one of them is, as a share of one. */
+  /** Reports the progress of one call. */
   report(index: number, { progress, total, message }: ProgressReport): void {
     const before = this.#shares[index] ?? 0;
     const said = total !== undefined && total > 0 ? progress / total : 0;
-    // Progress has to grow: one that does not say how far it goes comes closer to the end, and never to it.
+    // Progress must grow. A call without a total comes closer to the end with each report, and never reaches it.
     this.#tell(index, said > before && said < 1 ? said : before + (1 - before) / 16, message);
   }
 
-  /** One of them has ended; it has no name where it was none. */
+  /** Reports the end of one call. A malformed call has no tool. */
   finish(index: number, tool: string | undefined): void {
     this.#tell(index, 1, tool);
   }
@@ -123,7 +120,7 @@ class Batch {
   readonly #calls: BatchRequest["calls"];
   readonly #progress: BatchProgress;
   readonly #deadlineAt = performance.now() + batchMs;
-  /** The same, as callers are told. */
+  /** The same as Unix time, for callers. */
   readonly #deadline = Date.now() + batchMs;
   readonly #results: BatchResult[] = [];
   readonly #metas: Record<number, JsonObject> = {};
@@ -156,7 +153,7 @@ class Batch {
     const giveUp = (): void => this.#free(this.#calls.length);
     const look = (): void => {
       const leftMs = this.#dueAt - performance.now();
-      // While its client was asked, the time of the batch stood still.
+      // The time in which the client was asked does not count.
       if (leftMs > 0) this.#timer = unrefTimer(setTimeout(look, leftMs + slackMs));
       else giveUp();
     };
@@ -230,12 +227,12 @@ class Batch {
     else void overrun.then(free, free);
   }
 
-  /** Of several, two may say something under one name: it is said by where their results stand. */
+  /** Keeps the `_meta` of a call by its index, since two calls may use one name. */
   #keepMeta(index: number, members: JsonObject): void {
     const before = this.#metas[index] ?? {};
     const kept = keepMeta(before, members);
     if (kept !== undefined) this.#metas[index] = kept;
-    // What is no JSON, or too much, is left out by the batch's own call, which tells its author.
+    // The batch's own call leaves out members that are not JSON or too large, and reports them.
     this.#call.addMeta({ [metasKey]: { ...this.#metas, [index]: kept ?? [before, members] } });
   }
 
@@ -273,7 +270,7 @@ class Batch {
       deadlineAt: this.#dueAt,
       turn: started && turn,
       onProgress: (report) => this.#progress.report(index, report),
-      // Of one alone it is said as if that had been called without a gateway.
+      // The `_meta` of a single call is that of a call without a gateway.
       ...(this.#calls.length === 1 ? {} : { onMeta: (members: JsonObject) => this.#keepMeta(index, members) }),
       onOverrun: (work) => void (overrun = work),
     });

@@ -4,8 +4,7 @@ import { deepFreeze } from "../schema/json.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { schemasOf, type OperationSchemas } from "./describe-operation.ts";
 import { findOperation, toNotFound } from "./find-operation.ts";
-import { toGatewayEntry } from "./gateway-entry.ts";
-import type { GatewayDeps } from "./gateway-deps.ts";
+import { toGatewayEntry, type GatewayDeps } from "./gateway-entry.ts";
 import { misfit, readText } from "./read-argument.ts";
 
 const input = deepFreeze({

@@ -1,4 +1,4 @@
-/** How much of a list is told at once, in bytes of its JSON: little enough to be given whole, by us and by most hosts. */
+/** Bytes of JSON in a page. Neither this server nor most hosts cut a result of this size. */
 const maxPageBytes = 96 * 1024;
 
 /** A part of a list. */
@@ -8,7 +8,7 @@ export interface Page {
   readonly count: number;
 }
 
-/** The first items of a list: at most so many, and as many as fit; one at least, where there are any. */
+/** Returns the first items of a list: at most `limit`, and as many as fit into a page, but always one. */
 export function takePage<TItem>(items: readonly TItem[], limit: number, describe: (item: TItem) => object): Page {
   const texts: string[] = [];
   let room = maxPageBytes;

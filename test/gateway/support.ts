@@ -6,7 +6,7 @@ import type { EntryCall, NestedCall, ProgressReport, ToolEntry } from "../../src
 import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { undeclaredOutput } from "../../src/catalog/tool-schemas.ts";
 import { createGatewayTools } from "../../src/gateway/create-gateway-tools.ts";
-import type { GatewayDeps } from "../../src/gateway/gateway-deps.ts";
+import type { GatewayDeps } from "../../src/gateway/gateway-entry.ts";
 import { OperationIndex } from "../../src/gateway/operation-index.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 

@@ -9,7 +9,7 @@ import type { NestedCallOptions } from "./tool-context.ts";
 /** Calls another tool from within a call, by its id or its name on the wire. */
 export type NestedCaller = (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 
-/** The codes of what the package itself says of a call; those of its own that are not among them an author may refuse with. */
+/** The codes of `SurfaceError`s. A refusal with another code stays a `Refusal`. */
 const ownCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>([
   "VALIDATION_ERROR",
   "INVALID_OUTPUT",
@@ -49,11 +49,11 @@ function toError(refused: Refused): Refusal | SurfaceError {
 function answerOf(outcome: ToolOutcome): JsonValue {
   const result = toResultText(outcome);
   if (typeof result !== "string") throw toError(result);
-  // The text of an answer is JSON: the invoker has written it.
+  // The invoker has written this JSON.
   return JSON.parse(result) as JsonValue;
 }
 
-/** A copy, so that what a handler does to its own afterwards is not what is called with. */
+/** Returns a copy, which the handler cannot change afterwards. */
 function toArguments(id: string, input: unknown): JsonObject {
   const json: unknown = JSON.parse(anyCodec.stringify(input));
   if (isJsonObject(json)) return json;
@@ -65,13 +65,7 @@ function toOptions(id: string, options: NestedCallOptions | null): NestedCallOpt
   throw new SurfaceError("INVALID_OPTION", `Calling "${id}": its options must be an object`);
 }
 
-/**
- * What handlers call other tools by: as a part of their own call, within the reach and under the authority that their tool
- * declares. Resolves with what the tool says to programs, or with its content where it says nothing to them. Rejects with a
- * `Refusal` of the tool's own, or of code `OPERATION_NOT_FOUND` or `CALL_DEPTH`; or with a `SurfaceError`, as calls of surfaces
- * do. An `OPERATION_NOT_FOUND` that a handler lets through is its fault, `INTERNAL` to whoever called its tool. Nobody has to
- * wait for it: what then fails is told in the tree of calls alone.
- */
+/** Creates `context.call` of a handler. A handler that rethrows `OPERATION_NOT_FOUND` fails with `INTERNAL`. */
 export function createNestedCall(call: EntryCall): NestedCaller {
   const run: NestedCaller = async (id, input = {}, options = {}) => {
     const { timeoutMs, onAbort, onProgress } = toOptions(id, options);
@@ -83,7 +77,7 @@ export function createNestedCall(call: EntryCall): NestedCaller {
   };
   return (id, input, options) => {
     const answer = run(id, input, options);
-    // One that nobody waits for and that is refused would end the process.
+    // A handler need not await the call: an unhandled rejection would end the process.
     answer.catch(ignore);
     return answer;
   };

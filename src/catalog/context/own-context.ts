@@ -3,22 +3,21 @@ import { internalError, reportToConsole, type FaultReporter } from "../../surfac
 import type { Caller } from "../../surface/caller.ts";
 import { createMemoryContext } from "./create-memory-context.ts";
 
-/** What is known of a call when what its handler has of its own is made. */
+/** The call for which a context is created. */
 export interface ContextCall {
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
   readonly signal: AbortSignal;
-  /** Who asks. */
   readonly caller: Caller;
 }
 
-/** Makes what the handler of one call has of its own. */
+/** Creates the context of one call. */
 export type ContextFactory<TContext = unknown> = (call: ContextCall) => TContext;
 
-/** Where handlers have it from. */
+/** The source of contexts. */
 export interface ContextSource {
-  /** Left out: in memory, which nobody has to put away. */
+  /** `undefined`: a context in memory, which needs no disposal. */
   readonly make: ContextFactory | undefined;
-  /** Told of what cannot be put away, and of what listens to memory and throws. */
+  /** Receives errors of disposal, and of listeners in memory. */
   readonly report: FaultReporter;
 }
 
@@ -26,14 +25,14 @@ const inMemory: ContextSource = Object.freeze({ make: undefined, report: reportT
 
 const quiet = (): void => {};
 
-/** Puts away what says how that is done. */
+/** Disposes a value that has `Symbol.asyncDispose` or `Symbol.dispose`. */
 async function dispose(value: unknown): Promise<void> {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return;
   const end: unknown = Reflect.get(value, Symbol.asyncDispose) ?? Reflect.get(value, Symbol.dispose);
   if (typeof end === "function") await Reflect.apply(end, value, []);
 }
 
-/** What an author's factory is told: of the call as little as that. */
+/** Returns the part of a call that an author's factory receives. */
 function toContextCall(call: ContextCall): ContextCall {
   return Object.freeze({
     caller: call.caller,
@@ -43,12 +42,12 @@ function toContextCall(call: ContextCall): ContextCall {
   });
 }
 
-/** What the handler of one call has of its own: made when it is first asked for, and only then. Whoever made this ends it. */
+/** The context of one call, created at first use. Call {@link end} when the handler is done. */
 export class OwnContext {
   readonly #call: ContextCall;
   readonly #source: ContextSource;
   #made: { readonly value: unknown } | undefined;
-  /** What a promise that was made has come to. */
+  /** The value of a promise that the factory returned. */
   #settled: { readonly value: unknown } | undefined;
   #isOver = false;
 
@@ -57,30 +56,23 @@ export class OwnContext {
     this.#source = source;
   }
 
-  /**
-   * The same each time that it is asked for.
-   *
-   * @throws SurfaceError `CLOSED` where the handler has ended and never asked for it; and what its author's factory throws.
-   */
+  /** @throws SurfaceError `CLOSED` at a first use after the handler has ended; and the error of the factory. */
   get value(): unknown {
     this.#made ??= { value: this.#make() };
     return this.#made.value;
   }
 
-  /** Runs a handler, and ends with it, before whoever waits for it is told. */
+  /** Runs a handler, and disposes the context before the result is returned. */
   during<TValue>(run: () => TValue): TValue | Promise<Awaited<TValue>> {
-    // What is made in memory needs no end: most calls are spared the wait.
+    // A context in memory needs no disposal, so most calls need not wait.
     return this.#source.make === undefined ? run() : this.#runAndEnd(run);
   }
 
-  /**
-   * Puts it away, if it was made, and what it has come to, where it is a promise: that later, where it has not settled yet, which
-   * nobody waits for. A fault of that is reported, and is no matter of the caller's. Never rejects.
-   */
+  /** Disposes the context, if it was created. The value of a promise is disposed when it settles. Reports errors; never rejects. */
   async end(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    // What settles from here on is put away when it does.
+    // `#settle` disposes a value that comes later.
     const settled = this.#settled;
     await this.#putAway(this.#made?.value);
     await this.#putAway(settled?.value);
@@ -107,7 +99,7 @@ export class OwnContext {
     if (make === undefined) return createMemoryContext({ report });
     if (this.#isOver) throw new SurfaceError("CLOSED", "Using the context of a call: the call is over");
     const value = make(toContextCall(this.#call));
-    // A promise is what its author wanted, who may look at it later or not at all.
+    // The handler receives the promise itself, and may never await it.
     if (value instanceof Promise) void value.then((settled) => this.#settle(settled), quiet);
     return value;
   }

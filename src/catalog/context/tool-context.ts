@@ -13,14 +13,14 @@ import type { MemoryContext } from "./memory-context.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
 
 /**
- * What a handler let through that would be read as being about its caller's arguments: it is about what the handler said,
- * which is its own fault and may name what the caller cannot see. Everything else is as it was thrown.
+ * Returns `INTERNAL` for a `VALIDATION_ERROR` that a handler throws. It is about values of the handler, not the caller's arguments, and
+ * may name what the caller cannot see. Other errors stay as they are.
  */
 function toHandlerFault(cause: unknown, where: string): unknown {
   try {
     if (!(cause instanceof SurfaceError) || cause.code !== "VALIDATION_ERROR") return cause;
   } catch {
-    // A trap of what was thrown.
+    // A trap of the thrown value.
     return cause;
   }
   return new SurfaceError("INTERNAL", `Running ${where}: its handler used something in a way that does not fit`, {
@@ -28,7 +28,7 @@ function toHandlerFault(cause: unknown, where: string): unknown {
   });
 }
 
-/** Runs a handler, synchronous or not. @throws what it throws, as {@link toHandlerFault} has it. */
+/** Runs a handler. @throws its error, or `INTERNAL` for a `VALIDATION_ERROR`. */
 export async function runHandler<TValue>(run: () => TValue | Promise<TValue>, where: string): Promise<TValue> {
   try {
     return await run();
@@ -37,15 +37,15 @@ export async function runHandler<TValue>(run: () => TValue | Promise<TValue>, wh
   }
 }
 
-/** What the entries of tools, prompts and resources that are no members are made of. */
+/** What custom tools, prompts and resources need. */
 export interface BespokeSource {
   readonly client: SurfaceClient<unknown>;
   readonly scopes: DefaultScopes;
-  /** Where handlers have from what is their own. Default: in memory. */
+  /** @default contexts in memory */
   readonly contexts?: ContextSource | undefined;
 }
 
-/** What may be said of one nested call. */
+/** Options of one nested call. */
 export interface NestedCallOptions {
   /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */
   readonly onAbort?: OnAbort;
@@ -54,7 +54,7 @@ export interface NestedCallOptions {
   readonly onProgress?: (report: ProgressReport) => void;
 }
 
-/** Patterns of a reach -> the names that fit, and more where a pattern has `?`. */
+/** The names that fit patterns; a superset for patterns with `?`. */
 type Fitting<TPattern> = TPattern extends `${infer Head}${"*" | "?"}${infer Tail}`
   ? `${Head}${string}${Fitting<Tail>}`
   : TPattern;
@@ -119,10 +119,9 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
   readonly context: TContext;
 }
 
-/** What the contexts of handlers have in common. */
 type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
 
-/** A context over an entry's call: the signal stays unmade until it is asked for. */
+/** The context of one call. The signal is created at first use. */
 class CallToolContext implements ToolContext<unknown, unknown> {
   readonly client: SurfaceClient<unknown>;
   readonly #call: EntryCall;
@@ -149,7 +148,6 @@ class CallToolContext implements ToolContext<unknown, unknown> {
     return this.#call.caller;
   }
 
-  // Made only where a handler asks for it: few do.
   get call(): NestedCaller {
     return createNestedCall(this.#call);
   }
@@ -158,7 +156,7 @@ class CallToolContext implements ToolContext<unknown, unknown> {
     return createAsks(this.#call);
   }
 
-  // Fields and not methods, since handlers take them out of the context.
+  // Fields, so that handlers can destructure them.
   readonly addMeta = (members: JsonObject): void => this.#call.addMeta(members);
 
   readonly progress = (report: ProgressReport): void => this.#call.progress(report);
@@ -168,7 +166,7 @@ class CallToolContext implements ToolContext<unknown, unknown> {
   };
 }
 
-/** Creates the context of one call. @param own - what the author's factory makes for the call; the caller of this function ends it. */
+/** Creates the context of one call. @param own - the caller of this function ends it. */
 export function createToolContext(
   call: EntryCall,
   source: HandlerSource,
@@ -177,13 +175,13 @@ export function createToolContext(
   return new CallToolContext(call, source, own);
 }
 
-/** Runs a handler in the context of one call, and ends what the author's factory has made for it. */
+/** Runs a handler with the context of one call, and disposes the result of the author's factory. */
 export function runInContext<TValue>(
   call: EntryCall,
   source: HandlerSource,
   run: (context: ToolContext<unknown, unknown>) => TValue,
 ): TValue | Promise<Awaited<TValue>> {
-  // What is made in memory needs no end: the handler that uses it creates it.
+  // A context in memory needs no disposal.
   if (source.contexts?.make === undefined) return run(new CallToolContext(call, source));
   const own = new OwnContext(call, source.contexts);
   return own.during(() => run(createToolContext(call, source, own)));

@@ -38,10 +38,7 @@ export interface AskedCall {
 /** The codes with which a call ends that somebody gave up, and that did not fail. */
 const abortCodes: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "INPUT_REQUIRED"]);
 
-/**
- * One call in the tree: what is known of it, and nothing that it was given or answered. What happens to it after its end is
- * ignored.
- */
+/** One call in the tree: only what the tree shows, without arguments and answers. Changes after its end are ignored. */
 export class TrackedCall {
   /** Where it stands among the parts of the call above it, or among all calls that hosts made. */
   readonly number: number;
@@ -56,7 +53,10 @@ export class TrackedCall {
   place: Place<TrackedCall> | undefined;
   readonly #tree: CallTree;
   readonly #operationId: string;
-  readonly #caller: Caller;
+  // Texts, because the claims and grants of a caller may be large.
+  readonly #identity: string;
+  readonly #callerKey: string;
+  readonly #view: string;
   /** Milliseconds since 1970. */
   readonly requestedAt: number = Date.now();
   #state: CallState = "requested";
@@ -69,7 +69,9 @@ export class TrackedCall {
     this.number = number;
     this.above = above;
     this.#operationId = entry.id;
-    this.#caller = caller;
+    this.#identity = caller.id;
+    this.#callerKey = callerKey(caller);
+    this.#view = caller.view?.surface ?? defaultView;
   }
 
   get requestId(): string {
@@ -114,7 +116,7 @@ export class TrackedCall {
     return Object.freeze({
       ...this.#head(),
       state: this.#state,
-      surface: this.#caller.view?.surface ?? defaultView,
+      surface: this.#view,
       requestedAt: this.requestedAt,
       ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
@@ -136,8 +138,8 @@ export class TrackedCall {
     const head = {
       requestId: this.requestId,
       operationId: this.#operationId,
-      identity: this.#caller.id,
-      callerKey: callerKey(this.#caller),
+      identity: this.#identity,
+      callerKey: this.#callerKey,
     };
     return this.above === undefined ? head : { ...head, parentRequestId: this.above.requestId };
   }

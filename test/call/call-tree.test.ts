@@ -4,6 +4,7 @@ import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
 import { CallTree } from "../../src/call/call-tree.ts";
 import type { TrackedCall } from "../../src/call/call-tree.ts";
 import { anonymous } from "../../src/surface/caller.ts";
+import { callerKey } from "../../src/surface/caller-key.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
@@ -38,6 +39,16 @@ describe("CallTree", () => {
     expect(tree.find(children[0]?.requestId ?? "")).toMatchObject({ state: "error", code: "BUSY", children: [] });
     expect(tree.find("none")).toBeUndefined();
     expect(tree.find(`${requestId}.2`)).toBeUndefined();
+  });
+
+  it("shows the caller of the time when the call was requested, and holds nothing else of the caller", () => {
+    const tree = new CallTree();
+    const caller = { ...ada, view: { surface: "x" }, claims: { team: "red" } };
+    const before = callerKey(caller);
+    const root = tree.open({ entry: { id: "hub" }, caller, args: {} });
+    Object.assign(caller, { id: "eve", view: undefined, claims: { team: "blue" } });
+    root.end();
+    expect(tree.roots()).toMatchObject([{ identity: "ada", callerKey: before, surface: "x" }]);
   });
 
   it("ignores what happens to a call when it has ended", () => {

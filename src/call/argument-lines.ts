@@ -19,6 +19,9 @@ const minValueLength = 80;
 /** Characters of the digest of a path that is cut, of 6 bits each. */
 const digestLength = 8;
 
+/** UTF-16 units of a name at each end, of which no path shows more. */
+const maxNameEnd = maxValuesLength / 2;
+
 /** Objects and lists at most of which the last line names the values that are left out. */
 const maxRanges = 8;
 
@@ -58,12 +61,21 @@ function countValues(value: JsonValue): number {
   return parts.reduce<number>((sum, part) => sum + countValues(part), 0);
 }
 
+/** Cuts a name that no path shows whole: each path below it would repeat it. Its digest tells it from names with the same ends. */
+function shortName(name: string): string {
+  return name.length <= 2 * maxNameEnd + digestLength
+    ? name
+    : `${name.slice(0, maxNameEnd)}${digestOf(name)}${name.slice(-maxNameEnd)}`;
+}
+
 class Part {
   readonly value: JsonValue;
   /** The number of its parts that have lines. */
   shown = 0;
   /** The number of members that the schema declares: the first of {@link parts}. A caller can add other parts, but none of these. */
   declared = 0;
+  /** UTF-16 units of the path with whole names. */
+  readonly length: number;
   readonly #segment: string;
   readonly #above: Part | undefined;
   /** The schemas of which the value meets one. */
@@ -74,11 +86,14 @@ class Part {
   constructor(
     value: JsonValue,
     schemas: readonly (JsonValue | undefined)[],
-    at?: readonly [segment: string, above: Part],
+    at?: readonly [segment: string, above: Part, cut?: number],
   ) {
     this.value = value;
     this.#schemas = schemas.filter(isJsonObject);
-    [this.#segment, this.#above] = at ?? ["", undefined];
+    const [segment, above, cut = 0] = at ?? ["", undefined];
+    this.#segment = segment;
+    this.#above = above;
+    this.length = (above?.length ?? 0) + segment.length + cut;
   }
 
   get path(): string {
@@ -117,7 +132,8 @@ class Part {
     this.declared = new Set(known).size;
     return [...new Set([...known, ...Object.keys(value)])].map((name) => {
       const schemas = fields.flatMap((each) => fieldAt(each, name).variants);
-      return new Part(value[name] ?? null, schemas, [this.#toSegment(name), this]);
+      const short = shortName(name);
+      return new Part(value[name] ?? null, schemas, [this.#toSegment(short), this, name.length - short.length]);
     });
   }
 
@@ -131,7 +147,7 @@ class Part {
 
 /** Paths that are cut differ by their digests. */
 function shortPath(part: Part, maxLength: number): string {
-  return shortText(part.path, maxLength, () => part.digest.slice(0, digestLength));
+  return shortText(part.path, maxLength, () => `${part.length} characters, ${part.digest.slice(0, digestLength)}`);
 }
 
 /**

@@ -46,16 +46,15 @@ function visibleWithin(characters: readonly string[], maxLength: number): readon
  * Escapes a text as {@link visibleText} does. If the result is longer than `maxLength`, it loses its middle, and the length of the
  * text stands there instead.
  *
- * @param digest - returns what stands behind the length: it tells apart texts that differ in their middle.
+ * @param note - returns the text that stands in the middle. @default the length
  */
-export function shortText(text: string, maxLength: number, digest?: () => string): string {
+export function shortText(text: string, maxLength: number, note?: () => string): string {
   const whole = text.length <= maxLength ? visibleText(text) : undefined;
   if (whole !== undefined && whole.length <= maxLength) return whole;
   const half = Math.floor(maxLength / 2);
   const start = visibleWithin(Array.from(text.slice(0, half)), half);
   const end = visibleWithin(Array.from(text.slice(-half)).toReversed(), half).toReversed();
-  const note = digest === undefined ? "" : `, ${digest()}`;
-  return `${start.join("")} … (${text.length} characters${note}) … ${end.join("")}`;
+  return `${start.join("")} … (${note?.() ?? `${text.length} characters`}) … ${end.join("")}`;
 }
 
 /**

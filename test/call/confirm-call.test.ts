@@ -454,6 +454,27 @@ describe("what a user is shown", () => {
     expect(messages[0]).toBe(await shown({ input: schema }, { grants: grantsOf("ada", "one") }));
   });
 
+  it("tells names of megabytes apart, and says how long they are, in each of the lines below them", async () => {
+    const messageOf = (middle: string): Promise<unknown> => {
+      const values = Array.from({ length: 40 }, (_, index) => [`p${index}`, "v".repeat(30)]);
+      const name = `${"k".repeat(1_000_000)}${middle}${"k".repeat(1_000_000)}`;
+      return shown({ input: z.looseObject({}) }, { [name]: Object.fromEntries(values) });
+    };
+    const lines = String(await messageOf("a"))
+      .split("\n")
+      .slice(1);
+    expect(lines).toHaveLength(40);
+    for (const [index, line] of lines.entries()) {
+      const length = 2_000_001 + `.p${index}`.length;
+      expect(line).toMatch(new RegExp(`^k+ … \\(${length} characters, [\\w-]{8}\\) … k+\\.p${index}: "v+"$`));
+    }
+    expect(
+      String(await messageOf("b"))
+        .split("\n")
+        .slice(1),
+    ).not.toContain(lines[0]);
+  });
+
   it("is bounded, however deep and wide the arguments and however long their names are", async () => {
     const deep = (depth: number): JsonObject =>
       depth === 0 ? { ["k".repeat(5000)]: "v".repeat(5000) } : { ["n".repeat(5000)]: deep(depth - 1), b: deep(0) };

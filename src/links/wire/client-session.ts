@@ -9,44 +9,41 @@ import type { SentRequest } from "./sent-request.ts";
 import type { WireTransport } from "../transport/base-transport.ts";
 import { WirePeer, type IncomingRequest, type OutgoingRequest, type PeerHandlers } from "./wire-peer.ts";
 
-/** How many answers may wait for a far side that takes none: it needs one, to a ping. */
+/** Most answers that may wait for a far side that takes none: it needs one, to a ping. */
 const maxOwed = 16;
 
-/** What a session receives besides answers. */
+/** A receiver of items or progress. */
 export interface Listener {
-  /** Takes a message; `false` when its sender had no right to send it. */
+  /** Takes a message; returns `false` if its sender was not allowed to send it. */
   take(message: JsonObject): boolean;
 }
 
-/** What a session is made of. */
-export interface SessionSetting {
+/** Dependencies of a {@link ClientSession}. */
+interface SessionDeps {
   readonly transport: WireTransport;
   readonly clock: Clock;
   /** Names the far side in errors. */
   readonly what: string;
 }
 
-/**
- * The client's end of a connection, from its first message to its last: what is under way, who is told of it, and how it
- * ends. It knows nothing of members.
- */
+/** The client's end of a connection: its requests, its listeners and its end. It knows nothing of members. */
 export class ClientSession implements PeerHandlers {
-  readonly #setting: SessionSetting;
+  readonly #setting: SessionDeps;
   readonly #peer: WirePeer;
   readonly #listeners = new Map<number, Listener>();
-  /** Granted in this turn, and not sent yet. */
+  /** Credit that was granted and not sent yet. */
   readonly #credits: { readonly stream: number; readonly credit: number }[] = [];
   #lastId = 0;
-  /** How many requests have come since the output was last seen to have room. */
+  /** Requests that came since the output last had room. */
   #owed = 0;
   #heartbeat: Heartbeat | undefined;
   #stopGrace: (() => void) | undefined;
   #isLeaving = false;
   #isClosed = false;
-  /** Of the connection. Every use has settled before `closed` resolves. */
+  /** All requests have settled before `closed` resolves. */
   readonly ending: Ending = new Ending();
 
-  constructor(setting: SessionSetting) {
+  constructor(setting: SessionDeps) {
     this.#setting = setting;
     this.#peer = new WirePeer(setting.transport, this);
     this.#peer.listen();
@@ -62,13 +59,13 @@ export class ClientSession implements PeerHandlers {
     return this.#isClosed;
   }
 
-  /** Why the connection ended, where it has. */
+  /** The reason of the end, if the connection has ended. */
   get reason(): CloseReason | undefined {
     const state = this.ending.state();
     return state.kind === "ended" ? state.reason : undefined;
   }
 
-  /** Begins to look after a far side that falls silent. */
+  /** Starts the heartbeat. */
   watch(everyMs: number): void {
     const { clock, what } = this.#setting;
     const silence = new SurfaceError("TIMEOUT", `Using ${what}: nothing was heard of it for three times ${everyMs} ms`);
@@ -77,7 +74,7 @@ export class ClientSession implements PeerHandlers {
     this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.ended(silence) });
   }
 
-  /** Why nothing can be sent, where that is so. */
+  /** Returns the error of new requests, if nothing can be sent. */
   refusal(): SurfaceError | undefined {
     const { what } = this.#setting;
     if (this.#isClosed) return new SurfaceError("CLOSED", `Using ${what}: the connection is closed`);
@@ -85,47 +82,47 @@ export class ClientSession implements PeerHandlers {
     return new SurfaceError("UNAVAILABLE", `Using ${what}: the connection has ended`);
   }
 
-  /** The error of a request that nobody has looked at, since the far side had said goodbye before it came. */
+  /** Returns the error of a request that the far side did not read, because it had said goodbye. */
   refusalOf(error: RpcError, what: string): SurfaceError | undefined {
-    // Honoured from a far side that is going alone: any other has looked at it.
+    // Believed only after a goodbye: any other far side has read the request.
     if (error.code !== errorCodes.notTaken || !this.#isLeaving) return undefined;
     return new SurfaceError("UNAVAILABLE", `Using ${what}: the application was closing`);
   }
 
   /** Sends a request, or loses it at once if the connection has ended meanwhile. */
   send(request: SentRequest): void {
-    // First, so that the far side has looked at its streams before it answers.
+    // First, so that the far side serves its streams before it answers.
     this.#sendCredits();
     request.sendOver(this.#peer);
   }
 
   /**
-   * Lets a stream send so many more items, when what this turn has brought was passed on, also by code that writes at the end of a
-   * turn. Credit wakes the far side, and granting it at once took a tenth of the way of a change.
+   * Grants credit to a stream, after the values of this turn were passed on, also by code that writes at the end of a turn. Credit
+   * wakes the far side; granted at once it took a tenth of the time of a change.
    */
   grant(stream: number, credit: number): void {
     this.#credits.push({ stream, credit });
     if (this.#credits.length === 1) setImmediate(() => setImmediate(() => this.#sendCredits()));
   }
 
-  /** Sends a notification, where that is possible. None of a client's is large. */
+  /** Sends a notification, if the connection is open. */
   notify(method: string, params: JsonObject): void {
     this.#peer.notify(method, params);
   }
 
-  /** Registers somebody for messages; returns the number that they are sent to. */
+  /** Registers a listener; returns the number that messages are sent to. */
   listen(listener: Listener): number {
     this.#lastId += 1;
     this.#listeners.set(this.#lastId, listener);
     return this.#lastId;
   }
 
-  /** Takes a registration back. Callable twice. */
+  /** Removes a listener. Callable twice. */
   unlisten(id: number): void {
     this.#listeners.delete(id);
   }
 
-  /** Ends it from this side, or because the far side broke the protocol. Callable twice. */
+  /** Ends the connection, with a cause if the far side broke the protocol. Callable twice. */
   close(cause?: SurfaceError): void {
     if (this.reason !== undefined) return;
     this.#isClosed = cause === undefined;
@@ -134,7 +131,7 @@ export class ClientSession implements PeerHandlers {
   }
 
   request(request: IncomingRequest): void {
-    // It is read on while the output is full, so that nothing else bounds what answers take.
+    // A client reads on while its output is full, so nothing else bounds the answers.
     this.#owed = this.#peer.isFull ? this.#owed + 1 : 0;
     if (this.#owed > maxOwed) return this.#breach("it asked again and again, and took no answer");
     const isPing = request.method === methods.ping;
@@ -145,14 +142,14 @@ export class ClientSession implements PeerHandlers {
     if (method === methods.goodbye) return this.#onGoodbye();
     if (!isJsonObject(params)) return;
     const id = method === methods.item ? params["stream"] : method === methods.progress ? params["token"] : undefined;
-    // Unknown ones are late: what they were for has settled.
+    // Messages for unknown numbers are late: their request has settled.
     const listener = typeof id === "number" ? this.#listeners.get(id) : undefined;
     if (listener === undefined || listener.take(params)) return;
     this.#breach("it sent more than it may");
   }
 
   drained(): void {
-    // Nothing of a client's waits for that.
+    // A client queues nothing.
   }
 
   ended(cause: unknown, requests: readonly OutgoingRequest[]): void {
@@ -180,7 +177,7 @@ export class ClientSession implements PeerHandlers {
   #onGoodbye(): void {
     if (this.#isLeaving || this.reason !== undefined) return;
     this.#isLeaving = true;
-    // Said in return, so that the far side knows that no request is on its way any more.
+    // In return, so that the far side knows that no more requests come.
     this.notify(methods.goodbye, {});
     this.#stopGrace = this.#setting.clock.after(goodbyeMs, () => this.#peer.ended(undefined));
     this.ending.leave();

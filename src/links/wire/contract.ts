@@ -161,11 +161,16 @@ export class PeerContract {
     }
   }
 
-  /** @throws SurfaceError `CONTRACT_MISMATCH`, `SCHEMA_UNSUPPORTED` or `UNKNOWN_MEMBER` if a member cannot be used. */
-  assertUsable(key: string, what: string): void {
+  /**
+   * Returns a member.
+   *
+   * @throws SurfaceError `CONTRACT_MISMATCH`, `SCHEMA_UNSUPPORTED` or `UNKNOWN_MEMBER` if it cannot be used.
+   */
+  member(key: string, what: string): Member {
     const problem = this.#problems.get(key);
     if (problem !== undefined) throw problem(what);
-    if (memberOf(this.#surface, key) !== undefined) return;
+    const member = memberOf(this.#surface, key);
+    if (member !== undefined) return member;
     throw new SurfaceError("UNKNOWN_MEMBER", `Using ${what}: the surface has no such member`);
   }
 }

@@ -10,12 +10,12 @@ import type { RpcError } from "./protocol.ts";
 import { isCrossing, toErrorAnswer, toRefusalAnswer } from "./wire-fault.ts";
 import type { SurfaceChannel } from "../../surface/channel.ts";
 
-/** A text that two peers share who ask for the same. */
+/** Returns the same text for the same surface. */
 function toIdentity({ name, segments }: AskedSurface): string {
   return JSON.stringify([name, [...(segments ?? [])].toSorted(([left], [right]) => (left < right ? -1 : 1))]);
 }
 
-/** What a peer uses, once it has said so. */
+/** The surface of a peer that has said hello. */
 export class Greeted {
   readonly #identity: string;
   readonly channel: SurfaceChannel;
@@ -27,29 +27,29 @@ export class Greeted {
     this.members = new ServedMembers(reached, report);
   }
 
-  /** Whether it is what is asked for: a connection is for one surface, and what is under way was asked of that. */
+  /** Returns whether a further hello asks for the same surface: a connection has one. */
   isFor(asked: AskedSurface): boolean {
     return toIdentity(asked) === this.#identity;
   }
 
-  /** The answer to somebody who needs a closer look; `undefined` where that names nothing. */
+  /** Returns the result of a describe request; `undefined` for invalid params. */
   describe(params: unknown): JsonObject | undefined {
     const names = readNames(params);
     return names === undefined ? undefined : { members: this.members.shapes(names) };
   }
 }
 
-/** A member as it is served: how its values travel, and how its errors do. */
+/** The codecs of a member and of one of its verbs. */
 export interface ServedMember {
   readonly codec: MemberCodec;
-  /** The codec of the verb that was asked for. */
+  /** The codec of the verb. */
   readonly answer: PartCodec;
 }
 
-/** Most members that one request may ask about, some of them again. */
+/** Most members of a describe request, duplicates included. */
 const maxNames = 10_000;
 
-/** What a live surface says of its members over a link. */
+/** The members of a live surface, for one peer. */
 export class ServedMembers {
   readonly #reached: Pick<ReachedSurface, "member">;
   readonly #report: FaultReporter;
@@ -59,7 +59,7 @@ export class ServedMembers {
     this.#report = report;
   }
 
-  /** The digests of those members that were asked for and are here. */
+  /** Returns the digests of the members that exist. */
   digests(asked: JsonObject): JsonObject {
     const digests: JsonObject = {};
     for (const key of Object.keys(asked)) {
@@ -69,7 +69,7 @@ export class ServedMembers {
     return digests;
   }
 
-  /** The shapes of those members that were asked for, are here and have one. */
+  /** Returns the shapes of the members that exist and have a JSON form. */
   shapes(asked: readonly JsonValue[]): JsonObject {
     const shapes: JsonObject = {};
     for (const key of new Set(asked)) {
@@ -80,7 +80,7 @@ export class ServedMembers {
   }
 
   /**
-   * Finds a member and the way that its values travel.
+   * Returns the codecs of a member and a verb.
    *
    * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND` or `SCHEMA_UNSUPPORTED`.
    */
@@ -93,7 +93,7 @@ export class ServedMembers {
     return { codec, answer };
   }
 
-  /** The answer for whatever a use failed with. Never throws. */
+  /** Returns the answer of a failed request. Never throws. */
   toAnswer(cause: unknown, key: string): RpcError {
     const where = `member "${key}"`;
     try {
@@ -107,7 +107,7 @@ export class ServedMembers {
   #toCrossing(cause: unknown, where: string): SurfaceError | Refusal {
     if (!(cause instanceof SurfaceError) || !isCrossing(cause)) return maskFault(cause, where, this.#report);
     if (cause.code !== "UNSERIALISABLE") return cause;
-    // Nobody but the author can do anything about it: the owner's log says what it was.
+    // Only the author can fix it: the fault in the log says what it was.
     const { correlationId = "" } = internalError(cause, where, this.#report);
     return new SurfaceError("UNSERIALISABLE", "Answering: the value has no JSON form", { correlationId });
   }
@@ -122,7 +122,7 @@ export class ServedMembers {
     try {
       return toPartCodec(toMemberCodec(member, key).schemas.errors[code]).encode(details)["value"];
     } catch (fault) {
-      // What the handler wanted to say is said all the same.
+      // The refusal is sent without its details.
       internalError(fault, `the details of "${code}" of member "${key}"`, this.#report);
       return undefined;
     }
@@ -147,8 +147,8 @@ function toShape(member: Member, key: string): JsonObject {
   }
 }
 
-/** The list of names that came; `undefined` when it is none, or longer than any that there is a use for. */
-export function readNames(params: unknown): readonly JsonValue[] | undefined {
+/** Reads the names of a describe request; `undefined` for invalid or too many ones. */
+function readNames(params: unknown): readonly JsonValue[] | undefined {
   const members = isJsonObject(params) ? params["members"] : undefined;
   return Array.isArray(members) && members.length <= maxNames ? members : undefined;
 }

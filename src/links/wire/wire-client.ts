@@ -2,7 +2,7 @@ import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { toAborted } from "../../spine/signals.ts";
 import type { Carry, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
-import { memberOf, type Surface } from "../../surface/define-surface.ts";
+import type { Surface } from "../../surface/define-surface.ts";
 import { onRejection } from "../../surface/fault.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { ClientSession } from "./client-session.ts";
@@ -15,19 +15,19 @@ import { SentRequest, type RequestFields } from "./sent-request.ts";
 import { toCallerJson } from "./wire-caller.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
 
-/** Codes of calls that an application cuts off by going: the outcome of a call that does not only read is unknown. */
+/** Codes of calls that a closing application cuts off: the outcome of a call that changes something is unknown. */
 const cutCodes: ReadonlySet<string> = new Set(["CLOSED", "OUTCOME_UNKNOWN"]);
 
-/** An operation, ready to be sent. */
+/** An operation that is ready to be sent. */
 interface Prepared {
-  /** Names it in errors. */
+  /** Its name in errors. */
   readonly what: string;
   readonly codec: MemberCodec;
   readonly answer: PartCodec;
   readonly params: JsonObject;
 }
 
-/** What reads the items of a watch as `to` makes them, without those that repeat the one before. */
+/** Returns a reader of the items of a watch, mapped by `to`, that skips repeated ones. */
 function readDistinct(readItem: ReadItem, to: Carry): ReadItem {
   let last: unknown = skipped;
   return (item) => {
@@ -38,7 +38,7 @@ function readDistinct(readItem: ReadItem, to: Carry): ReadItem {
   };
 }
 
-/** Reads an answer of the far side; what does not fit names its member. */
+/** Reads an answer of the far side. @throws SurfaceError `INVALID_OUTPUT` that names the member. */
 function read(codec: PartCodec, part: unknown, what: string): unknown {
   try {
     return codec.receive(part);
@@ -48,17 +48,17 @@ function read(codec: PartCodec, part: unknown, what: string): unknown {
   }
 }
 
-/** A promise, from the inside. */
+/** The functions that settle a promise. */
 interface Settle {
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
 }
 
-/** How the answer of a request is read. */
+/** Reads the answer of a request. */
 interface AnswerUse {
   readonly client: WireClient;
   readonly prepared: Prepared;
-  /** The number that its progress is sent to, where there is a listener. */
+  /** The progress token, if there is a listener, or the number of the stream. */
   readonly token: number | undefined;
 }
 
@@ -93,7 +93,7 @@ class AskRequest extends SentRequest {
   }
 }
 
-/** The same, and the stream that it ends. */
+/** Reads the answer of a stream's request. */
 interface FollowUse extends AnswerUse {
   readonly stream: ClientStream;
 }
@@ -121,20 +121,20 @@ class FollowRequest extends SentRequest {
 
   protected failed(cause: SurfaceError): void {
     this.#use.client.unlisten(this.#use.token);
-    // Who has left, or closed the connection, is not told that it is gone.
+    // A consumer that has left, or closed the connection, gets no error.
     if (this.#signal?.aborted === true || this.#use.client.isClosed) this.#use.stream.abandon();
     else this.#use.stream.finish(cause);
   }
 }
 
-/** What a {@link WireClient} is made of. */
+/** Dependencies of a {@link WireClient}. */
 export interface WireClientDeps {
   readonly surface: Surface<Spec>;
   readonly session: ClientSession;
   readonly contract: PeerContract;
 }
 
-/** The members of a surface, over a session. */
+/** The channel of a surface over a session. */
 export class WireClient implements SurfaceChannel {
   readonly #setting: WireClientDeps;
   readonly #surface: Surface<Spec>;
@@ -142,7 +142,7 @@ export class WireClient implements SurfaceChannel {
   readonly #contract: PeerContract;
   readonly #to: Carry | undefined;
 
-  /** @param to - maps what it carries; see {@link as}. */
+  /** @param to - maps the values; see {@link as}. */
   constructor(setting: WireClientDeps, to?: Carry) {
     this.#setting = setting;
     this.#surface = setting.surface;
@@ -164,7 +164,7 @@ export class WireClient implements SurfaceChannel {
     return new Promise((resolve, reject) => {
       const prepared = this.#prepare(operation);
       const { what } = prepared;
-      // Read once: a signal may be made when it is looked at.
+      // Read once: a getter may create the signal.
       const { signal } = operation.options;
       if (signal?.aborted === true) throw toAborted(signal, `Using ${what}`);
       const caller = toCaller(operation, what);
@@ -205,13 +205,13 @@ export class WireClient implements SurfaceChannel {
     });
   }
 
-  /** Reads a result, as it is handed out. */
+  /** Reads a result for the caller. */
   readAnswer(result: unknown, { answer, what }: Prepared): unknown {
     const carried = read(answer, result, what);
     return this.#to === undefined ? carried : this.#to(carried);
   }
 
-  /** Stops listening to messages. */
+  /** Removes the listener of a token. */
   unlisten(token: number | undefined): void {
     if (token !== undefined) this.#session.unlisten(token);
   }
@@ -222,21 +222,19 @@ export class WireClient implements SurfaceChannel {
     if (refusal !== undefined) return refusal;
     const { errors } = codec.schemas;
     const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
-    // It was under way when the application went, which is what the end of the connection will say of everything else.
+    // The call was running when the application closed: it fails as the calls that the end of the connection cuts off.
     if (cause instanceof SurfaceError && cutCodes.has(cause.code) && this.#session.isLeaving) {
       return new SurfaceError("DISCONNECTED", `Using ${what}: the application closed before the answer`);
     }
     return cause;
   }
 
-  /** @throws SurfaceError why it cannot be sent. */
+  /** @throws SurfaceError if it cannot be sent. */
   #prepare({ verb, member: key, argument }: Operation<RequestVerb | SubscribeVerb>): Prepared {
     const what = `"${key}" of surface "${this.#surface.name}"`;
     const refusal = this.#session.refusal();
     if (refusal !== undefined) throw refusal;
-    this.#contract.assertUsable(key, what);
-    const member = memberOf(this.#surface, key);
-    if (member === undefined) throw new SurfaceError("UNKNOWN_MEMBER", `Using ${what}: there is no such member`);
+    const member = this.#contract.member(key, what);
     const codec = toMemberCodec(member, key);
     const answer = codec.answer(verb);
     if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Using ${what}: a ${member.kind} has no "${verb}"`);
@@ -244,7 +242,7 @@ export class WireClient implements SurfaceChannel {
     return { what, codec, answer, params: { verb, member: key, ...(json === undefined ? {} : { argument: json }) } };
   }
 
-  /** Listens to the progress of a call, where somebody does. Returns the token that it is sent to. */
+  /** Listens to the progress of a call, if it has a listener. Returns the progress token. */
   #listen(use: Operation<RequestVerb>, { codec, what }: Prepared): number | undefined {
     const { onProgress } = use.options;
     if (onProgress === undefined || use.verb !== "call") return undefined;
@@ -252,7 +250,7 @@ export class WireClient implements SurfaceChannel {
     return this.#session.listen({
       take(part) {
         try {
-          // The listener is its caller's: that it fails is no reason to fail the call, nor is progress that does not fit.
+          // Neither a failing listener nor invalid progress fails the call.
           onRejection(onProgress(read(progress, part, what)), () => {});
         } catch {
           // As above.
@@ -281,7 +279,7 @@ function readDetails(errors: MemberCodec["schemas"]["errors"], code: string, det
   try {
     return toPartCodec(schema).receive({ value: details });
   } catch {
-    // Withheld, as the owner withholds what does not fit.
+    // Withheld, as owners withhold invalid details.
     return undefined;
   }
 }

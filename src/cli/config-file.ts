@@ -1,9 +1,94 @@
 import { randomBytes } from "node:crypto";
-import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { refused } from "./cli-errors.ts";
-import { withConfigLock } from "./config-lock.ts";
-import { unlessMissing } from "./file-errors.ts";
+import { codeOf, unlessMissing } from "./files.ts";
+
+/** Milliseconds until waiting for another process is given up. */
+const waitMs = 3000;
+
+/** Milliseconds between two looks at the lock. */
+const lookMs = 20;
+
+/** Milliseconds after which a lock is stale: no change takes that long. */
+const staleMs = 10_000;
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) !== "ESRCH";
+  }
+}
+
+/**
+ * Returns whether the process that made a lock has ended. The lock of another machine only gets old.
+ *
+ * @throws Refusal `REFUSED` for a lock that is no file: reading a pipe would wait for its writer, and a link leads elsewhere.
+ */
+async function isStale(lock: string): Promise<boolean> {
+  const made = await unlessMissing(lstat(lock));
+  if (made !== undefined && !made.isFile()) throw refused(`Cannot lock by "${lock}": it must be a file; remove it`);
+  const text = await unlessMissing(readFile(lock, "utf8"));
+  if (made === undefined || text === undefined) return false;
+  if (Date.now() - made.mtimeMs > staleMs) return true;
+  const [host, pid] = text.split(" ");
+  return host === hostname() && pid !== undefined && !isRunning(Number(pid));
+}
+
+/** Creates a file, and its folder. Returns `false` if the file exists. */
+async function isMade(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    if (codeOf(error) !== "ENOENT") throw error;
+    await mkdir(dirname(path), { recursive: true });
+    return isMade(path, text);
+  }
+}
+
+/** Removes a stale lock. One process at a time, so that none removes the lock that another has just made. */
+async function takeAway(lock: string, owner: string): Promise<void> {
+  const turn = `${lock}.turn`;
+  if (!(await isMade(turn, owner))) {
+    // A stale turn is removed, and the next look finds none.
+    if (await isStale(turn)) await rm(turn, { force: true });
+    return;
+  }
+  try {
+    if (await isStale(lock)) await rm(lock, { force: true });
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
+/**
+ * Runs work on a file while other processes that use this function wait. Removes stale locks.
+ *
+ * @throws Refusal `REFUSED` if another process still has the lock after {@link waitMs}, and the errors of the work.
+ */
+async function withConfigLock<TValue>(target: string, work: () => Promise<TValue>): Promise<TValue> {
+  const lock = `${target}.lock`;
+  const owner = `${hostname()} ${process.pid} ${randomBytes(6).toString("hex")}`;
+  const until = Date.now() + waitMs;
+  while (!(await isMade(lock, owner))) {
+    if (await isStale(lock)) await takeAway(lock, owner);
+    else if (Date.now() > until) {
+      throw refused(`Changing "${target}": somebody else is at it, and has left "${lock}": try again`);
+    } else await sleep(lookMs);
+  }
+  try {
+    return await work();
+  } finally {
+    // A lock that became stale may belong to another process.
+    if ((await unlessMissing(readFile(lock, "utf8"))) === owner) await rm(lock, { force: true });
+  }
+}
 
 /** The text of a file, and where it really is. */
 export interface ConfigFile {

@@ -1,21 +1,33 @@
 import type { JsonObject } from "../schema/json.ts";
 
-/** A server as a client wrote it down, with its name. */
+/** A server in a configuration file, with its name there. */
 export interface ListedServer {
   readonly alias: string;
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
 /**
- * How files of one kind are changed: in their text, so that comments, order, indentation and line ends stay as they are.
- * Everything throws a `Refusal` `REFUSED`, in words that go behind the name of the file, where the text cannot be read, or
- * could only be changed by losing something.
+ * Edits the text of one kind of configuration file, so that comments, order, indentation and line ends stay. Each method throws a
+ * `Refusal` `REFUSED` for a text that it cannot read or cannot change without loss; the message continues the name of the file.
  */
 export interface ConfigFormat {
-  /** The servers that a text holds. */
+  /** Returns the servers of a text. */
   list(text: string, container: string): readonly ListedServer[];
-  /** The text with one more server, which it must not have yet. */
+  /** Returns the text with one more server, of a new name. */
   add(text: string, container: string, server: { readonly alias: string; readonly entry: JsonObject }): string;
-  /** The text without a server that it has. */
+  /** Returns the text without one of its servers. */
   remove(text: string, container: string, alias: string): string;
+}
+
+/** An object of a configuration file. */
+export type Table = Readonly<Record<string, unknown>>;
+
+/** Returns whether a value is an object, and neither a list nor a date. */
+export function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** Returns a value if it is a table, or else an empty one. */
+export function toTable(value: unknown): Table {
+  return isTable(value) ? value : {};
 }

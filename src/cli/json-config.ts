@@ -2,7 +2,7 @@ import { applyEdits, getNodeValue, parseTree, type Node, type ParseError } from 
 import type { JsonObject } from "../schema/json.ts";
 import { refused, taken } from "./cli-errors.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
-import { isTable, toTable } from "./to-table.ts";
+import { isTable, toTable } from "./config-format.ts";
 import { addProperty, removeProperty } from "./json-edits.ts";
 
 /** Which line an offset is in, counted from 1. */

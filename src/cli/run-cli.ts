@@ -4,7 +4,7 @@ import type { CliSetting } from "./cli-setting.ts";
 import { helpText } from "./help-text.ts";
 import { init } from "./init.ts";
 import { install } from "./install.ts";
-import { readVersion } from "./own-package.ts";
+import { readVersion } from "./files.ts";
 import { visibleText } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
 

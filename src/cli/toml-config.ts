@@ -3,7 +3,7 @@ import { parse as parseToml, TomlError } from "smol-toml";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { refused, taken } from "./cli-errors.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
-import { isTable, toTable, type Table } from "./to-table.ts";
+import { isTable, toTable, type Table } from "./config-format.ts";
 
 const read = (text: string): Table => parseToml(text, { integersAsBigInt: "asNeeded" });
 

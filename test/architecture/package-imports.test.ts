@@ -35,6 +35,6 @@ describe("the packages that src imports", () => {
   it("findUndeclaredPackages() objects when a file that is not on the list imports what only run time knows", () => {
     const text = `export const f = (name: string): Promise<unknown> => import(name);`;
     expect(findUndeclaredPackages([toSource("src/a/a.ts", text)], declared)).toHaveLength(1);
-    expect(findUndeclaredPackages([toSource("src/cli/load-app.ts", text)], declared)).toHaveLength(1);
+    expect(findUndeclaredPackages([toSource("src/cli/replay.ts", text)], declared)).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeNewFiles } from "../../src/cli/write-new-files.ts";
+import { writeNewFiles } from "../../src/cli/init.ts";
 import { manifest as own } from "../architecture/package-entries.ts";
 import { locked } from "../pins/production-tree.ts";
 import { bench, type Bench } from "./support.ts";

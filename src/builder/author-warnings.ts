@@ -150,15 +150,6 @@ function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly s
   return [...unmatchedWarnings(placed, tools, fits), ...lacking.slice(0, maxWarnings)];
 }
 
-/** Returns a warning about an app whose clients see nothing, and will not. */
-function emptyWarnings(
-  { tools, resources, templates, prompts }: Catalog,
-  mounted: readonly string[],
-): readonly string[] {
-  if ([tools, resources, templates, prompts, mounted].some((list) => list.length > 0)) return [];
-  return ["agents can reach nothing: tag a member with mcpTool() or mcpResource(), or add a tool with .tools()"];
-}
-
 /**
  * Warns the author of what works but may not be meant, at boot and when other rules come. Each warning is written once.
  *
@@ -176,11 +167,6 @@ export function warnAuthor(live: LiveCatalog, views: Views, mounted: readonly st
     }
   };
   const { current } = live;
-  write([
-    ...current.warnings,
-    ...emptyWarnings(current, mounted),
-    ...reachWarnings(current, mounted),
-    ...viewWarnings(views, current, mounted),
-  ]);
+  write([...current.warnings, ...reachWarnings(current, mounted), ...viewWarnings(views, current, mounted)]);
   return views.subscribe(() => write(viewWarnings(views, live.current, mounted)));
 }

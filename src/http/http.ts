@@ -1,5 +1,4 @@
-import { announce, countShown, inspector } from "../mcp/announce.ts";
-import { anonymous } from "../surface/caller.ts";
+import { announce, inspector } from "../mcp/announce.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
@@ -49,12 +48,13 @@ async function open(
   scope.add(() => server.leave());
   const { port } = server;
   const url = `http://${toAuthority(options.host)}:${port}${options.path}`;
-  if (process.stderr.isTTY) {
-    const hint =
-      options.auth === undefined
-        ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
-        : "";
-    announce(`${runtime.info.name}: ${countShown(runtime, anonymous)} at ${url}${hint}`);
+  const hint =
+    options.auth === undefined
+      ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
+      : "";
+  // With tokens, what the anonymous caller sees says nothing about others.
+  if (options.auth === undefined || process.stderr.isTTY) {
+    announce({ runtime, served: `at ${url}${hint}`, isTerminal: process.stderr.isTTY });
   }
   return { url, port, stats: core.stats };
 }

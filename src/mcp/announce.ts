@@ -1,7 +1,7 @@
 import { basename, relative } from "node:path";
 import type { Catalog } from "../catalog/catalog.ts";
 import { visibleLines } from "../schema/visible-text.ts";
-import type { Caller } from "../surface/caller.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** The command that opens a server in the Inspector. */
@@ -14,15 +14,15 @@ const countedLists = [
   ["prompts", "prompt"],
 ] as const satisfies readonly (readonly [keyof Catalog, string])[];
 
-/** Returns the number of entries that a caller is shown, in words: `1 tool, 2 resources`. */
-export function countShown(runtime: AppRuntime, caller: Caller): string {
+/** Returns the number of entries that a caller is shown, in words: `1 tool, 2 resources`; `undefined` for none. */
+function countShown(runtime: AppRuntime, caller: Caller): string | undefined {
   const view = runtime.viewFor(caller);
   const catalog = view.kind === "error" ? undefined : view.listedFor(caller);
   const counts = countedLists.flatMap(([list, word]) => {
     const count = catalog?.[list].length ?? 0;
     return count === 0 ? [] : [`${count} ${word}${count === 1 ? "" : "s"}`];
   });
-  return counts.length === 0 ? "nothing" : counts.join(", ");
+  return counts.length === 0 ? undefined : counts.join(", ");
 }
 
 /** Returns one argument as a shell takes it. */
@@ -39,7 +39,27 @@ export function ownCommand(): string | undefined {
   return [basename(executable, ".exe"), ...process.execArgv, shown, ...rest].map(quoted).join(" ");
 }
 
-/** Writes one line for the person who started a server on a terminal. */
-export function announce(line: string): void {
-  process.stderr.write(`${visibleLines(line)}\n`);
+/** What {@link announce} tells about. */
+interface Announcement {
+  readonly runtime: AppRuntime;
+  /** The caller whose entries are counted. @default the anonymous one */
+  readonly caller?: Caller;
+  /** Where the app is served, and how to look at it. */
+  readonly served: string;
+  /** Whether a person started the server on a terminal. */
+  readonly isTerminal: boolean;
+}
+
+/**
+ * Writes a line about a started server to standard error, for a person on a terminal. A server that shows nothing, and never will,
+ * always says so.
+ */
+export function announce({ runtime, caller = anonymous, served, isTerminal }: Announcement): void {
+  const shown = countShown(runtime, caller);
+  const isEmpty = shown === undefined && runtime.changing.size === 0;
+  if (!isEmpty && !isTerminal) return;
+  const advice =
+    "agents can reach nothing: tag a member with mcpTool() or mcpResource(), or grant the scopes that tools need";
+  const what = isEmpty ? advice : `${shown ?? "nothing yet"} ${served}`;
+  process.stderr.write(`${visibleLines(`${runtime.info.name}: ${what}`)}\n`);
 }

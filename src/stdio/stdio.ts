@@ -3,7 +3,7 @@ import { readOptions } from "../options/read-options.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
 import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
-import { announce, countShown, inspector, ownCommand } from "../mcp/announce.ts";
+import { announce, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
@@ -173,12 +173,12 @@ function toLocalCaller({ surface, project, scopes = [] }: StdioOptions): Caller 
   return Object.freeze({ ...anonymous, scopes: Object.freeze([...scopes]), ...(isNamed ? { view } : {}) });
 }
 
-/** Tells the person at a terminal what is served, and how to look at it. A host never connects by a terminal. */
+/** Announces what is served. A host never connects by a terminal. */
 function announceTo(input: Readable, runtime: AppRuntime, caller: Caller): void {
-  if (!("isTTY" in input) || input.isTTY !== true) return;
+  const isTerminal = "isTTY" in input && input.isTTY === true;
   const command = ownCommand();
   const hint = command === undefined ? "" : `; look at it with: ${inspector} ${command}`;
-  announce(`${runtime.info.name}: ${countShown(runtime, caller)} over stdio, waiting for an MCP host${hint}`);
+  announce({ runtime, caller, served: `over stdio, waiting for an MCP host${hint}`, isTerminal });
 }
 
 function ownOutput(scope: Scope, options: StdioOptions): Writable {

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
 import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
-import { defineSurface } from "../../src/surface/define-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import type { ViewRules } from "../../src/views/view-rules.ts";
 import { counter, deadLink } from "./support.ts";
@@ -24,18 +22,6 @@ describe("what an app warns its author of", () => {
     expect(() => app.open()).toThrow(
       'Cannot add tool "outer": its "reach" names "iner", which is not a tool of this app; near it are "inner"',
     );
-  });
-
-  it("tells of an app whose clients can reach nothing, and of no app that can have something later", async () => {
-    const bare = defineSurface("bare", { look: procedure({}) });
-    const empty = mcp(bare).bridge(deadLink());
-    const runtimes = [empty.open()];
-    const warning =
-      "agents can reach nothing: tag a member with mcpTool() or mcpResource(), or add a tool with .tools()";
-    expect(told()).toEqual([warning]);
-    runtimes.push(empty.mount("hub", operationRegistry()).open(), empty.tools({ inner: { handler } }).open());
-    expect(told()).toEqual([warning]);
-    await Promise.all(runtimes.map((runtime) => runtime.close()));
   });
 
   it("tells of a reach whose pattern fits nothing when it is opened", async () => {

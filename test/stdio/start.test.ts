@@ -1,7 +1,16 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { cell, cellSource, defineSurface, mcp, mcpResource, mcpTool, procedure } from "../../src/index.ts";
+import {
+  cell,
+  cellSource,
+  defineSurface,
+  mcp,
+  mcpResource,
+  mcpTool,
+  operationRegistry,
+  procedure,
+} from "../../src/index.ts";
 import type { AppRuntime, ServableApp } from "../../src/mcp/servable-app.ts";
 import { stdio } from "../../src/stdio/stdio.ts";
 import { guardStdout } from "../../src/links/stdout-guard.ts";
@@ -41,10 +50,10 @@ const counter = defineSurface("counter", {
 const counting = mcp(counter).implement({ value: cellSource(0), bump: () => 1, reset: () => 0 });
 
 /** Serves from an input, and returns what was written to standard error by then. */
-async function announcedFor(input: PassThrough): Promise<string> {
+async function announcedFor(input: PassThrough, app: Pick<typeof counting, "serve"> = counting): Promise<string> {
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((chunk) => written.push(String(chunk)) > 0);
-  const serving = await counting.serve(stdio({ input, output: new PassThrough(), exit: false }));
+  const serving = await app.serve(stdio({ input, output: new PassThrough(), exit: false }));
   await serving.close();
   return written.join("");
 }
@@ -64,6 +73,15 @@ describe("stdio()", () => {
 
   it("says nothing to a host", async () => {
     expect(await announcedFor(new PassThrough())).toBe("");
+  });
+
+  it("says that agents can reach nothing, also to a host, unless something may be mounted later", async () => {
+    const bare = defineSurface("bare", { bump: procedure({}) });
+    const empty = mcp(bare).implement({ bump: () => 1 });
+    expect(await announcedFor(new PassThrough(), empty)).toMatch(
+      /^bare: agents can reach nothing: tag a member with mcpTool/,
+    );
+    expect(await announcedFor(new PassThrough(), empty.mount("hub", operationRegistry()))).toBe("");
   });
 
   it("does not open the app when standard output is guarded already", async () => {

@@ -3,7 +3,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { Places, type Place } from "../spine/collections.ts";
 import { callerKey } from "../surface/caller-key.ts";
-import { defaultView, type Caller } from "../surface/caller.ts";
+import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { CallEvent, CallNode, CallState, Calls } from "./call-node.ts";
@@ -55,7 +55,8 @@ export class TrackedCall {
   readonly #operationId: string;
   // Texts, because the claims and grants of a caller may be large.
   readonly #identity: string;
-  readonly #callerKey: string;
+  /** `undefined` for an anonymous caller, whose key is made when it is shown. */
+  readonly #callerKey: string | undefined;
   readonly #view: string;
   /** Milliseconds since 1970. */
   readonly requestedAt: number = Date.now();
@@ -70,7 +71,7 @@ export class TrackedCall {
     this.above = above;
     this.#operationId = entry.id;
     this.#identity = caller.id;
-    this.#callerKey = callerKey(caller);
+    this.#callerKey = caller.isAnonymous ? undefined : callerKey(caller);
     this.#view = caller.view?.surface ?? defaultView;
   }
 
@@ -139,7 +140,7 @@ export class TrackedCall {
       requestId: this.requestId,
       operationId: this.#operationId,
       identity: this.#identity,
-      callerKey: this.#callerKey,
+      callerKey: this.#callerKey ?? callerKey({ ...anonymous, id: this.#identity }),
     };
     return this.above === undefined ? head : { ...head, parentRequestId: this.above.requestId };
   }

@@ -27,21 +27,13 @@ export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";
 export type { StandardSchemaV1 } from "@standard-schema/spec";
 export type { InferInput, InferOutput, Schema } from "./schema/standard.ts";
 
-export { cell } from "./surface/cell.ts";
-export { collection } from "./surface/collection.ts";
+export { cell, collection, event, procedure, stream } from "./surface/define-members.ts";
 export { composeSurfaces } from "./surface/compose-surfaces.ts";
 export { defineSurface } from "./surface/define-surface.ts";
-export { event } from "./surface/event.ts";
-export { fromSignal } from "./surface/from-signal.ts";
-export { implementSurface } from "./surface/implement-surface.ts";
-export { implementSurfaces } from "./surface/implement-surfaces.ts";
-export { procedure } from "./surface/procedure.ts";
+export { fromSignal, polled, cellSource } from "./surface/source.ts";
+export { implementSurface, implementSurfaces } from "./surface/implement-surface.ts";
 export { derive } from "./surface/derive/derive.ts";
-export { implementProjection, projectSurface } from "./surface/project-surface.ts";
-export { polled } from "./surface/polled.ts";
-export { cellSource } from "./surface/source.ts";
-export { stream } from "./surface/stream.ts";
-export { surfaceClientRef } from "./surface/client-ref.ts";
+export { implementProjection, projectSurface, surfaceClientRef } from "./surface/project-surface.ts";
 export type {
   CallOptions,
   CellClient,
@@ -60,46 +52,31 @@ export type {
 } from "./surface/client.ts";
 export type { SurfaceChannel } from "./surface/channel.ts";
 export type { Composed } from "./surface/compose-surfaces.ts";
-export type { CollectionDefinition, CollectionKey } from "./surface/collection.ts";
-export type { CellDefinition } from "./surface/cell.ts";
-export type { ClientRef } from "./surface/client-ref.ts";
+export type {
+  CollectionDefinition,
+  CollectionKey,
+  CellDefinition,
+  EventDefinition,
+  ProcedureDefinition,
+  StreamDefinition,
+} from "./surface/define-members.ts";
+export type { ClientRef } from "./surface/project-surface.ts";
+export type { Projection } from "./surface/projection.ts";
 export type { CellUpstream, DeriveCellOptions } from "./surface/derive/derive-cell.ts";
 export type { DeriveCollectionOptions } from "./surface/derive/derive-collection.ts";
 export type { DeriveChangesOptions, DeriveEventOptions } from "./surface/derive/derive-event.ts";
 export type { DeriveProcedureOptions } from "./surface/derive/derive-procedure.ts";
 export type { DeriveStreamOptions, LostStream } from "./surface/derive/derive-stream.ts";
-export { callerKey } from "./surface/caller-key.ts";
+export { callerKey } from "./surface/caller.ts";
 export type { Caller, CallerView } from "./surface/caller.ts";
 export type { LiteralKeys, Surface } from "./surface/define-surface.ts";
-export type { EventDefinition } from "./surface/event.ts";
 export type { Fault, FaultReporter } from "./surface/fault.ts";
-export type { SignalLike } from "./surface/from-signal.ts";
-export type { CellImplementation, Implementation, MemberImplementation } from "./surface/implementation.ts";
-export type { ImplementOptions, LiveSurface } from "./surface/implement-surface.ts";
-export type { AnyLiveSurface, LiveSurfaces, Served } from "./surface/implement-surfaces.ts";
 export type {
-  Cell,
-  Collection,
-  Event,
-  Kind,
-  MaybeSchema,
-  Member,
-  MemberMeta,
-  Procedure,
-  Settled,
-  Spec,
-  Stream,
-} from "./surface/member.ts";
-export type { CellName, CollectionName, EventName, ProcedureName, StreamName } from "./surface/names.ts";
-export type { ObservableLike, ValueObserver } from "./surface/observable.ts";
-export type { HandlerContext, ProcedureContext } from "./surface/owner/handler-context.ts";
-export type { ProcedureDefinition } from "./surface/procedure.ts";
-export type { Projection } from "./surface/projection.ts";
-export type { PushedSource } from "./surface/pushed.ts";
-export type { PushedCollection } from "./surface/pushed-collection.ts";
-export type { Reading, Staleness } from "./surface/reading.ts";
-export type { PolledOptions, PolledSource } from "./surface/polled.ts";
-export type {
+  SignalLike,
+  ObservableLike,
+  ValueObserver,
+  PolledOptions,
+  PolledSource,
   AsyncSource,
   CollectionChange,
   KeyedSource,
@@ -113,7 +90,35 @@ export type {
   SourceUse,
   WritableSource,
 } from "./surface/source.ts";
-export type { StreamDefinition } from "./surface/stream.ts";
+export type { CellImplementation, Implementation, MemberImplementation } from "./surface/implementation.ts";
+export type {
+  ImplementOptions,
+  LiveSurface,
+  AnyLiveSurface,
+  LiveSurfaces,
+  Served,
+} from "./surface/implement-surface.ts";
+export type {
+  Cell,
+  Collection,
+  Event,
+  Kind,
+  MaybeSchema,
+  Member,
+  MemberMeta,
+  Procedure,
+  Settled,
+  Spec,
+  Stream,
+  CellName,
+  CollectionName,
+  EventName,
+  ProcedureName,
+  StreamName,
+} from "./surface/member.ts";
+export type { HandlerContext, ProcedureContext } from "./surface/owner/handler-context.ts";
+export type { PushedSource, PushedCollection } from "./surface/pushed.ts";
+export type { Reading, Staleness } from "./surface/reading.ts";
 
 export { childProcess } from "./links/child-process.ts";
 export { inProcess } from "./links/in-process.ts";

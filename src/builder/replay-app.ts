@@ -1,5 +1,4 @@
-import { choosingView } from "../surface/caller-key.ts";
-import { anonymous, type Caller } from "../surface/caller.ts";
+import { choosingView, anonymous, type Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";

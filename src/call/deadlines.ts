@@ -1,7 +1,7 @@
 import { toUnanswered } from "../catalog/own-refusals.ts";
 import { SurfaceError } from "../errors.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { unrefTimer } from "../surface/unref-timer.ts";
+import { unrefTimer } from "../surface/system-clock.ts";
 import { Places, type Place } from "../spine/collections.ts";
 import type { CallContext } from "./call-context.ts";
 import type { OpenQuestion } from "./questions.ts";

@@ -1,5 +1,5 @@
 import type { CallContext } from "./call-context.ts";
-import { callerKey } from "../surface/caller-key.ts";
+import { callerKey } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";

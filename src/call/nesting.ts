@@ -1,6 +1,5 @@
 import { operationNotFound, createRefused, inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
-import { callerKey, withCallerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
+import { callerKey, withCallerKey, type Caller } from "../surface/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
 import { SurfaceError } from "../errors.ts";

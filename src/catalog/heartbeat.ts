@@ -1,4 +1,4 @@
-import { unrefTimer } from "../surface/unref-timer.ts";
+import { unrefTimer } from "../surface/system-clock.ts";
 import type { EntryCall } from "./entry.ts";
 
 /** How often a caller that waits is told that the wait goes on, in milliseconds. */

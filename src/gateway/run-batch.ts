@@ -3,7 +3,7 @@ import { keepMeta } from "../call/keep-meta.ts";
 import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { unrefTimer } from "../surface/unref-timer.ts";
+import { unrefTimer } from "../surface/system-clock.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
 import type { GatewayDeps } from "./gateway-entry.ts";
 

@@ -1,4 +1,4 @@
-import { unrefTimer } from "../surface/unref-timer.ts";
+import { unrefTimer } from "../surface/system-clock.ts";
 
 /** Steps of a slice. At tens of nanoseconds a step, a slice is 1 to 3 milliseconds. */
 const stepsPerSlice = 100_000;

@@ -1,8 +1,7 @@
 import { CallQueue, createQueues, type TurnQueues } from "../mcp/call-queue.ts";
 import type { Turn } from "../mcp/methods.ts";
 import { Budget, type OverBudget } from "../spine/budget.ts";
-import { callerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
+import { callerKey, type Caller } from "../surface/caller.ts";
 import type { HttpBounds } from "./setting.ts";
 
 /** A place that is taken until it is released. Callable twice. */

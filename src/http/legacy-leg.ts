@@ -1,5 +1,4 @@
-import { callerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
+import { callerKey, type Caller } from "../surface/caller.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";

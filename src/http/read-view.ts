@@ -1,7 +1,6 @@
 import { isNear } from "../options/known-names.ts";
 import { setNewest } from "../spine/collections.ts";
-import { withCallerView } from "../surface/caller-key.ts";
-import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
+import { withCallerView, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { HttpRefusal } from "./respond.ts";
 import type { HttpRequest } from "./message.ts";

@@ -3,7 +3,7 @@ import { callable, option, text, type OptionFields } from "../options/option.ts"
 import { readOptions } from "../options/read-options.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import { scopeOf, type Served } from "../surface/implement-surfaces.ts";
+import { scopeOf, type Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { heartbeat } from "./link-options.ts";
 import type { Connection, Link } from "./link.ts";

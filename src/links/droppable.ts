@@ -1,8 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf } from "../surface/define-surface.ts";
-import { kChannel, kScope } from "../surface/implement-surface.ts";
-import type { AnyLiveSurface } from "../surface/implement-surfaces.ts";
+import { kChannel, kScope, type AnyLiveSurface } from "../surface/implement-surface.ts";
 import { RelayedError, isRelayed } from "../surface/relayed.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import { retold } from "./retold.ts";

@@ -1,11 +1,11 @@
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
+import { createScopedChannel } from "../surface/channel.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surfaces.ts";
+import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
-import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { Ending, type Connection, type ConnectionState, type Link } from "./link.ts";
 import { assertContract, reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 

@@ -1,6 +1,6 @@
 import { codeOf, SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
-import { scopeOf, type Served } from "../surface/implement-surfaces.ts";
+import { scopeOf, type Served } from "../surface/implement-surface.ts";
 import { createLinkBudgets, readLinkUse, type LinkBudgets, type LinkLimits, type LinkUse } from "./link-options.ts";
 import type { WireTransport } from "./transport/base-transport.ts";
 import { WireServer } from "./wire/wire-server.ts";

@@ -1,11 +1,10 @@
 import { SurfaceError } from "../errors.ts";
-import type { ClientRef } from "../surface/client-ref.ts";
 import { createClient } from "../surface/create-client.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { implementProjection } from "../surface/project-surface.ts";
+import { implementProjection, type ClientRef } from "../surface/project-surface.ts";
 import { kProjection, type Projection } from "../surface/projection.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { assertContract } from "./reach-surface.ts";

@@ -2,7 +2,7 @@ import type { OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import type { Served } from "../surface/implement-surfaces.ts";
+import type { Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { heartbeat, linkLimits, type LinkLimits } from "./link-options.ts";
 import type { Connection, Link } from "./link.ts";

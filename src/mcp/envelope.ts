@@ -1,10 +1,9 @@
-import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
+import { defaultView, type Caller, type CallerView, withCallerView } from "../surface/caller.ts";
 import type { LogLevel } from "../catalog/entry.ts";
 import { clipText } from "../schema/visible-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isLogLevel } from "./notifications.ts";
 import { metaOf, modernVersions, ownParam, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
-import { withCallerView } from "../surface/caller-key.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
 const versionKey = `${keyPrefix}protocolVersion`;

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { callerKey, grantKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
+import { callerKey, grantKey, type Caller } from "../surface/caller.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { Budget, type BudgetLimits, type Share } from "../spine/budget.ts";

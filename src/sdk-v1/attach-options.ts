@@ -1,10 +1,9 @@
-import { anonymous, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
+import { anonymous, defaultView, type Caller, type CallerView, viewFields } from "../surface/caller.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { SurfaceError } from "../errors.ts";
 import { readClient, withClient } from "../mcp/envelope.ts";
 import { callable, having, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { viewFields } from "../surface/caller-options.ts";
 import type { V1AuthInfo, V1RequestInfo } from "./v1-port.ts";
 
 /** Options of {@link attach}. */

@@ -8,8 +8,7 @@ import { closing, progressTokenOf, sessionNotFound, type RpcAnswer, type RpcErro
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
-import { callerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
+import { callerKey, type Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toCaller, toUnknownCaller, type AttachOptions } from "./attach-options.ts";
 import { toFrame, toResult, V1Failure, V1Questions, type V1Request } from "./v1-messages.ts";

@@ -2,13 +2,12 @@ import { duration, flag, having, withDefault, type OptionFields, type WithDefaul
 import { readOptions } from "../options/read-options.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
-import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
+import { anonymous, defaultView, type Caller, viewFields } from "../surface/caller.ts";
 import { announce, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { FrameReader, FrameWriter } from "./frames.ts";
-import { viewFields } from "../surface/caller-options.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import { withTimeout } from "../surface/system-clock.ts";
 import { guardStdout } from "../links/stdout-guard.ts";

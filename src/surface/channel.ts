@@ -1,5 +1,7 @@
 import type { CallOptions, EventPage, EventWait, WaitOptions } from "./client.ts";
 import type { CollectionPage } from "./source.ts";
+import { OwnedIterator } from "../spine/owned-iterator.ts";
+import type { Scope } from "../spine/scope.ts";
 
 /** Verbs that are answered once, with the type of the answer. Answers of cells and collections may be stale. */
 interface Answers {
@@ -84,4 +86,28 @@ export function subscribeTo<TVerb extends SubscribeVerb>(
 ): AsyncIterable<Items[TVerb]> {
   // As above.
   return channel.subscribe(operation) as AsyncIterable<Items[TVerb]>;
+}
+
+/** A channel that ends with a scope: subscriptions end, new operations are refused; a call under way goes on to its end. */
+export function createScopedChannel(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
+  return {
+    request(operation) {
+      scope.assertOpen();
+      return inner.request(operation);
+    },
+    subscribe(operation) {
+      scope.assertOpen();
+      // Subscribed now, so that a closed surface says so at once. Nothing runs until the first `next()`.
+      const values = inner.subscribe(operation);
+      return new OwnedIterator({ open: () => values, scope, signal: operation.options.signal });
+    },
+  };
+}
+
+/** More than this cannot be told to have been missed: what counts them would lose count. */
+const maxMissed = 1e9;
+
+/** How many occurrences were missed, as another process has told it; `undefined` for what cannot be a number of them. */
+export function toMissed(told: unknown): number | undefined {
+  return Number.isSafeInteger(told) && Number(told) >= 0 && Number(told) <= maxMissed ? Number(told) : undefined;
 }

@@ -1,10 +1,8 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { ObservableLike } from "./observable.ts";
+import type { ObservableLike, AsyncSource, KeyedSource, MapSource, PagedSource } from "./source.ts";
 import type { HandlerContext, ProcedureContext } from "./owner/handler-context.ts";
-import type { PushedSource } from "./pushed.ts";
-import type { PushedCollection } from "./pushed-collection.ts";
-import type { AsyncSource, KeyedSource, MapSource, PagedSource } from "./source.ts";
+import type { PushedSource, PushedCollection } from "./pushed.ts";
 
 /** What a handler receives: its input's output side, or nothing. */
 type Given<TInput> = TInput extends Schema ? InferOutput<TInput> : undefined;
@@ -56,3 +54,19 @@ export type MemberImplementation<TMember> = TMember extends {
 
 /** One implementation a member; a missing or misspelt one is a compile error and a boot error. */
 export type Implementation<TSpec> = { readonly [Key in keyof TSpec]: MemberImplementation<TSpec[Key]> };
+
+const derived = new WeakSet<object>();
+
+/**
+ * Marks a handler as one use of another surface and nothing besides: what that use fails with is what the handler fails
+ * with, and nobody's `this` is in it. Returns it.
+ */
+export function markDerived<THandler extends object>(handler: THandler): THandler {
+  derived.add(handler);
+  return handler;
+}
+
+/** Whether a handler was made by `derive`, and is handed over as it was made: one that calls such a one is its author's. */
+export function isDerived(handler: object): boolean {
+  return derived.has(handler);
+}

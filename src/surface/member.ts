@@ -101,3 +101,24 @@ export type MemberOfKind<TKind extends Kind> = Extract<Member, { readonly kind: 
 
 /** The members of a surface by key; a dot in a key is a namespace. */
 export type Spec = Readonly<Record<string, Member>>;
+
+/** The keys of `TSpec` whose members are of one kind. */
+type NamesOf<TSpec, TKind extends Kind> = {
+  [Key in keyof TSpec]: TSpec[Key] extends { readonly kind: TKind } ? Key : never;
+}[keyof TSpec] &
+  string;
+
+/** The keys of a surface's cells. */
+export type CellName<TSpec> = NamesOf<TSpec, "cell">;
+
+/** The keys of a surface's collections. */
+export type CollectionName<TSpec> = NamesOf<TSpec, "collection">;
+
+/** The keys of a surface's streams. */
+export type StreamName<TSpec> = NamesOf<TSpec, "stream">;
+
+/** The keys of a surface's events. */
+export type EventName<TSpec> = NamesOf<TSpec, "event">;
+
+/** The keys of a surface's procedures. */
+export type ProcedureName<TSpec> = NamesOf<TSpec, "procedure">;

@@ -1,11 +1,12 @@
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
-import type { ClientRef } from "./client-ref.ts";
 import type { SurfaceClient } from "./client.ts";
 import { isSurface, memberOf, type Surface } from "./define-surface.ts";
-import { implementSurface, type ImplementOptions, type LiveSurface } from "./implement-surface.ts";
+import { implementSurface, type ImplementOptions, type LiveSurface, kChannel } from "./implement-surface.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
+import { type SurfaceChannel, createScopedChannel } from "./channel.ts";
+import { createClient } from "./create-client.ts";
 import { kProjection, type Projection } from "./projection.ts";
 
 // The compiler takes handlers that are not members where they come in a variable: an instance of a class may have more fields
@@ -81,4 +82,31 @@ export function implementProjection<TSource extends Spec, TSpec extends Spec>(
     ending.catch(() => {});
   });
   return Object.freeze({ ...live, close: () => scope.close() });
+}
+
+/** A client that somebody owns: what a projection is implemented over. */
+export interface ClientRef<TSpec> {
+  readonly surface: Surface<TSpec>;
+  readonly client: SurfaceClient<TSpec>;
+  /** The same members, untyped: what `client` is built on. */
+  readonly channel: SurfaceChannel;
+  /** Ends every watch through it and refuses further uses; the live surface stays open. Callable twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * A client of a live surface in this process. Whoever made it closes it, unless it was handed to
+ * `implementProjection()`.
+ *
+ * @throws SurfaceError, from its uses: `CLOSED` once it, or the live surface, is closed.
+ * @example
+ * ```ts
+ * const agents = implementProjection(agentCounter, surfaceClientRef(live));
+ * ```
+ */
+export function surfaceClientRef<TSpec extends Spec>(live: LiveSurface<TSpec>): ClientRef<TSpec> {
+  const { surface } = live;
+  const scope = new Scope(`a client of surface "${surface.name}"`);
+  const channel = createScopedChannel(live[kChannel], scope);
+  return Object.freeze({ surface, client: createClient(surface, channel), channel, close: () => scope.close() });
 }

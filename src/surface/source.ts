@@ -1,3 +1,6 @@
+import { numberFrom, withDefault, type Option, type OptionFields } from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
+
 /**
  * A value that can be read and watched. Nanostores atoms fit as they are.
  *
@@ -155,4 +158,96 @@ export interface KeyedSource<TKey, TValue> extends PollOptions {
   get(key: TKey, use: SourceUse): Later<TValue | undefined>;
   /** Calls `fn` after each change. Returns a function that stops it. */
   subscribe?(fn: (change: CollectionChange<TKey>) => void): () => void;
+}
+
+/** A signal, as `@preact/signals-core` makes them: written to, or computed from others. */
+export interface SignalLike<TValue> {
+  readonly value: TValue;
+  /** The value now, without making whoever is being computed depend on it. */
+  peek?(): TValue;
+  /** Calls `fn` with the value now and after each change. Returns what stops it. */
+  subscribe(fn: (value: TValue) => void): () => void;
+}
+
+/**
+ * Makes a source of a signal.
+ *
+ * @example
+ * ```ts
+ * const live = implementSurface(counter, { value: fromSignal(count), ...rest });
+ * ```
+ */
+export function fromSignal<TValue>(signal: SignalLike<TValue>): Source<TValue> {
+  return {
+    get: () => (signal.peek === undefined ? signal.value : signal.peek()),
+    subscribe: (fn) => signal.subscribe(fn),
+  };
+}
+
+/** What an {@link ObservableLike} tells. */
+export interface ValueObserver<TValue> {
+  next(value: TValue): void;
+  error(cause: unknown): void;
+  complete(): void;
+}
+
+/**
+ * Said twice, once as generic, since the compiler gives the parameters of a function that is written in place no types by
+ * such a pair: those of a source's `subscribe` stay, which is what such a function is nearly always.
+ */
+interface Subscribe<TValue> {
+  (observer: ValueObserver<TValue>): { unsubscribe(): unknown };
+  <TObserver extends ValueObserver<TValue>>(observer: TObserver): { unsubscribe(): unknown };
+}
+
+/**
+ * Values that are told to whoever subscribes, until they complete or fail: what TC39's proposal and RxJS mean by an
+ * observable. A subject fits too.
+ */
+export interface ObservableLike<TValue> {
+  /** Begins to tell, perhaps at once. What it returns ends that. */
+  readonly subscribe: Subscribe<TValue>;
+}
+
+/** Milliseconds between two reads of a source whose author says nothing. */
+export const defaultPollMs = 2000;
+
+/** Options of {@link polled}. */
+export interface PolledOptions {
+  /** Milliseconds from the end of a read to the next, while the source is watched; from 10 to 3,600,000. @default 2_000 */
+  readonly everyMs?: number;
+}
+
+/** A source that is read again and again while it is watched, and what {@link polled} returns. */
+export interface PolledSource<TValue> {
+  /** The value now. */
+  get(use?: SourceUse): Later<TValue>;
+  readonly pollMs: number;
+}
+
+/** Times between two reads. */
+export const pollTime: Option = numberFrom(10, 3_600_000, " of milliseconds");
+
+const fields = { everyMs: withDefault(pollTime, defaultPollMs) } satisfies OptionFields<PolledOptions>;
+
+const neverAborted: SourceUse = Object.freeze({ signal: new AbortController().signal });
+
+/**
+ * Makes a source of a function that reads a value, such as a query. Every read calls it; while the source is watched, it is
+ * also called every `everyMs`, one call at a time.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ * @example
+ * ```ts
+ * const load = polled(async ({ signal }) => (await fetch("http://localhost/load", { signal })).text(), { everyMs: 5000 });
+ * ```
+ */
+export function polled<TValue>(
+  read: (use: SourceUse) => Later<TValue>,
+  options: PolledOptions = {},
+): PolledSource<TValue> {
+  const { everyMs } = readOptions(options, fields, "Making a polled source");
+  if (typeof read !== "function")
+    throw invalidOption("Making a polled source", "its first argument must be a function that reads");
+  return Object.freeze({ get: (use = neverAborted) => read(use), pollMs: everyMs });
 }

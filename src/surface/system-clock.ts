@@ -1,6 +1,5 @@
 import { SurfaceError } from "../errors.ts";
 import type { Clock } from "../spine/clock.ts";
-import { unrefTimer } from "./unref-timer.ts";
 
 /** The time of this machine. Its timers do not keep the process alive: whether it is to wait is its author's to say. */
 export const systemClock: Clock = Object.freeze({
@@ -34,4 +33,11 @@ export function withTimeout<TValue>(
     const stop = waitingClock.after(timeoutMs, late);
     Promise.resolve(work).finally(stop).then(resolve, reject);
   });
+}
+
+/** Lets a process end while a timer waits. Returns the timer. */
+export function unrefTimer(timer: NodeJS.Timeout): NodeJS.Timeout {
+  // Only Node's own, and those of runtimes that are like it, keep a process alive: elsewhere a timer is a number.
+  (timer as Partial<NodeJS.Timeout>).unref?.();
+  return timer;
 }

@@ -4,7 +4,7 @@ import type { TypeProblem } from "./type-problem.ts";
 import type { Cell, Collection, Event, Filtered, Procedure, Stream } from "../surface/member.ts";
 
 /** Returns the kind of a member with its article: `a cell`, `an event`. */
-export function nameKind({ kind }: Taggable): string {
+export function nameKind({ kind }: Pick<Taggable, "kind">): string {
   return `${kind === "event" ? "an" : "a"} ${kind}`;
 }
 

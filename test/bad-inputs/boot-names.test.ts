@@ -4,7 +4,7 @@ import { mcp } from "../../src/builder/mcp.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { badNames } from "../fixtures/bad-names.ts";

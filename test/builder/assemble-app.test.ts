@@ -9,7 +9,7 @@ import { inProcess } from "../../src/links/in-process.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { counter, countingHandlers, deadLink } from "./support.ts";

@@ -6,7 +6,7 @@ import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import type { MountSource } from "../../src/catalog/mounts/mount.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { Refusal } from "../../src/errors.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";

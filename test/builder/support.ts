@@ -1,11 +1,9 @@
 import { z } from "zod";
 import type { Link } from "../../src/links/link.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../../src/mcp/servable-app.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource, type WritableSource } from "../../src/surface/source.ts";
-import { stream } from "../../src/surface/stream.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 

@@ -3,8 +3,7 @@ import { z } from "zod";
 import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
 import { CallTree } from "../../src/call/call-tree.ts";
 import type { TrackedCall } from "../../src/call/call-tree.ts";
-import { anonymous } from "../../src/surface/caller.ts";
-import { callerKey } from "../../src/surface/caller-key.ts";
+import { anonymous, callerKey } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 

@@ -8,7 +8,7 @@ import type { Catalog } from "../../src/catalog/catalog.ts";
 import { body } from "../../src/catalog/content/resource-body.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import type { MaybeSchema } from "../../src/surface/member.ts";
 import { catalogOf, thrownBy } from "./support.ts";

@@ -10,7 +10,7 @@ import type { Link } from "../../src/links/link.ts";
 import { createTestClient } from "../../src/testing/index.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { catalogOf, thrownBy } from "./support.ts";
 
 const handler = (): string => "done";

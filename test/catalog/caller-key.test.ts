@@ -7,8 +7,9 @@ import {
   visibleKey,
   withCallerKey,
   withCallerView,
-} from "../../src/surface/caller-key.ts";
-import { anonymous, type Caller } from "../../src/surface/caller.ts";
+  anonymous,
+  type Caller,
+} from "../../src/surface/caller.ts";
 import { canonicalText } from "../../src/schema/json.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 

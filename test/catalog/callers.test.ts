@@ -6,7 +6,7 @@ import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { LingeringWatches } from "../../src/catalog/resources/lingering-watches.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { collection } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";

@@ -13,7 +13,7 @@ import {
   textBlock,
 } from "../../src/catalog/content/content.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { catalogOf, thrownBy } from "./support.ts";

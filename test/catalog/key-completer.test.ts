@@ -6,7 +6,7 @@ import { KeyList, withKeyCompleters } from "../../src/catalog/resources/key-comp
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { collection } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { collection } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";

@@ -7,7 +7,7 @@ import { mcp } from "../../src/builder/mcp.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { collection } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
 import type { PageUse } from "../../src/surface/source.ts";

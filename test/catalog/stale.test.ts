@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { kPushed } from "../../src/surface/pushed.ts";
-import { kPushedCollection } from "../../src/surface/pushed-collection.ts";
+import { kPushed, kPushedCollection } from "../../src/surface/pushed.ts";
 import type { Reading, Staleness } from "../../src/surface/reading.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";

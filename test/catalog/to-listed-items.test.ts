@@ -5,8 +5,7 @@ import { z } from "zod";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import type { ListedItem } from "../../src/catalog/entry.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
-import type { CollectionKey } from "../../src/surface/collection.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { type CollectionKey, collection } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { catalogOf } from "./support.ts";
 

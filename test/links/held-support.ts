@@ -1,11 +1,7 @@
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import * as z from "zod";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
-import { procedure } from "../../src/surface/procedure.ts";
-import { stream } from "../../src/surface/stream.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { usesOf, type Uses } from "../surface/uses-of.ts";
 import { settle } from "../surface/support.ts";

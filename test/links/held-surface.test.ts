@@ -3,7 +3,7 @@ import * as z from "zod";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";

@@ -8,14 +8,9 @@ import { listenUnixSocket, listenWebSocket, mcp, serveOverStdio } from "../../sr
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
-import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { implementSurfaces } from "../../src/surface/implement-surfaces.ts";
-import { procedure } from "../../src/surface/procedure.ts";
-import { stream } from "../../src/surface/stream.ts";
+import { implementSurface, implementSurfaces } from "../../src/surface/implement-surface.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createTestClient } from "../../src/testing/index.ts";

@@ -5,7 +5,7 @@ import { inProcess } from "../../src/links/in-process.ts";
 import { toLinkLoss } from "../../src/links/pump.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { relay } from "../../src/surface/relayed.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { usesOf } from "../surface/uses-of.ts";

@@ -5,9 +5,8 @@ import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import { usesOf, type Uses } from "../surface/uses-of.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
+import { event, procedure } from "../../src/surface/define-members.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import { Pushed } from "../surface/owner/pushed.ts";
 import { until } from "../surface/support.ts";
 

@@ -6,7 +6,7 @@ import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
 import { listenWebSocket, webSocket } from "../../src/links/web-socket.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { newFolder } from "./unix/support.ts";
 
 const surface = defineSurface("slow", {

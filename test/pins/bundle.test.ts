@@ -29,7 +29,7 @@ describe("the bundle", () => {
     const { bytes, files } = await bundle(code, { splitting: true });
     expect(files).toContain("dist/surface/owner/create-owner.js");
     const named =
-      /\/surface\/(?:derive\/|from-signal|project-surface|client-ref)|\/links\/(?:projected|sibling-links|surface-clients|listen-)/;
+      /\/surface\/(?:derive\/|project-surface)|\/links\/(?:projected|sibling-links|surface-clients|listen-)/;
     expect(files.filter((path) => named.test(path))).toEqual([]);
     expect(bytes).toBeLessThanOrEqual(budget.app);
   });

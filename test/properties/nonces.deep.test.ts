@@ -4,7 +4,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
 import { http, type HttpServing } from "../../src/http/http.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { envelope, handshake } from "../fixtures/envelope.ts";

@@ -4,14 +4,10 @@ import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
-import { stream } from "../../src/surface/stream.ts";
 import { listeners, settle, WatchedSource } from "./support.ts";
 import { usesOf } from "./uses-of.ts";
 

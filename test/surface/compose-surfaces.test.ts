@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell, procedure } from "../../src/surface/define-members.ts";
 import { composeSurfaces, segmentsOf } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface, isSurface } from "../../src/surface/define-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { notes, pipeline } from "../links/support/siblings.ts";
 

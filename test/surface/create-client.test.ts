@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell, procedure } from "../../src/surface/define-members.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import * as z from "zod";
 
 // oxlint-disable-next-line unicorn/no-thenable -- a member may be called that

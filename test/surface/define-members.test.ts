@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface, memberOf } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
-import { procedure } from "../../src/surface/procedure.ts";
-import { stream } from "../../src/surface/stream.ts";
 
 const invalid = (text: string): unknown =>
   expect.objectContaining({ code: "INVALID_MEMBER", message: expect.stringContaining(text) });

@@ -3,13 +3,11 @@ import { atom, computed as computedAtom, map, onMount } from "nanostores";
 import { BehaviorSubject, concat, EMPTY, from, map as mapped, NEVER, Observable, of, Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { fromSignal } from "../../src/surface/from-signal.ts";
+import { fromSignal, type ObservableLike, type ValueObserver, cellSource } from "../../src/surface/source.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import type { CellImplementation } from "../../src/surface/implementation.ts";
-import type { ObservableLike, ValueObserver } from "../../src/surface/observable.ts";
-import { cellSource } from "../../src/surface/source.ts";
 import { noteRejections, openLive, settle, take, until } from "./support.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number() }) });

@@ -1,14 +1,10 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { inProcess } from "../../src/links/in-process.ts";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
 import { implementSurface, kChannel } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";
-import { stream } from "../../src/surface/stream.ts";
 import { openLive, settle } from "./support.ts";
 import { usesOf } from "./uses-of.ts";
 

@@ -3,12 +3,9 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { inProcess } from "../../src/links/in-process.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
 import { kScope } from "../../src/surface/implement-surface.ts";
-import { procedure } from "../../src/surface/procedure.ts";
-import { stream } from "../../src/surface/stream.ts";
 import { listeners, openLive, settle, WatchedSource } from "./support.ts";
 
 const surface = defineSurface("s", {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cell } from "../../src/surface/cell.ts";
-import { surfaceClientRef } from "../../src/surface/client-ref.ts";
+import { cell } from "../../src/surface/define-members.ts";
+import { surfaceClientRef, implementProjection, projectSurface } from "../../src/surface/project-surface.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { derive } from "../../src/surface/derive/derive.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { implementProjection, projectSurface } from "../../src/surface/project-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 
 const source = defineSurface("source", { value: cell({ schema: z.number() }) });

@@ -4,7 +4,7 @@ import { confirmOption, keepConfirm, toConfirmRule } from "../../src/tags/confir
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { cast, expectRefusal } from "./support.ts";
 
 describe("what a tool says of whether its user is asked", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cell } from "../../src/surface/cell.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { cell, procedure } from "../../src/surface/define-members.ts";
 import { isMimeType } from "../../src/tags/looks.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
-import { event } from "../../src/surface/event.ts";
-import { procedure } from "../../src/surface/procedure.ts";
-import { stream } from "../../src/surface/stream.ts";
+import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { cell } from "../../src/surface/cell.ts";
-import { event } from "../../src/surface/event.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { cell, event, procedure } from "../../src/surface/define-members.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";

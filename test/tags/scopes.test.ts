@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readExposeMap } from "../../src/catalog/read-exposures.ts";
-import { cell } from "../../src/surface/cell.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { cell, procedure } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { accessFields, accessFieldsWithoutArgument, keepScopes, type ScopeOptions } from "../../src/tags/scopes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Procedure } from "../../src/surface/member.ts";
-import { procedure } from "../../src/surface/procedure.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { kEffect, kExposure, kTagOptions, tagOf } from "../../src/tags/tag-of.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { Caller } from "../../src/surface/caller.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";

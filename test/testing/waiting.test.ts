@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { listenUnixSocket } from "../../src/links/unix-socket.ts";
-import { cell } from "../../src/surface/cell.ts";
+import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";

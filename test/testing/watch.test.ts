@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import { cell } from "../../src/surface/cell.ts";
-import { collection } from "../../src/surface/collection.ts";
+import { cell, collection } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";

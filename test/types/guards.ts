@@ -185,7 +185,7 @@ const surface: readonly Guard[] = [
   },
   {
     promise: "a collection's key can be spelled in a URI",
-    file: "surface/collection.d.ts",
+    file: "surface/define-members.d.ts",
     guard: "[UnfitForUri<InferOutput<TKey>>] extends [never]",
     without: "[never] extends [never]",
     caughtBy: "define-surface.test-d.ts",
@@ -199,7 +199,7 @@ const surface: readonly Guard[] = [
   },
   {
     promise: "a source that is written in place is told what it is called with",
-    file: "surface/observable.d.ts",
+    file: "surface/source.d.ts",
     guard: "<TObserver extends ValueObserver<TValue>>(observer: TObserver):",
     without: "(observer: ValueObserver<TValue>):",
     caughtBy: "sources.test-d.ts",

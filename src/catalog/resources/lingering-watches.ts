@@ -1,6 +1,5 @@
-import { callerKey, visibleKey } from "../../surface/caller-key.ts";
-import type { Caller } from "../../surface/caller.ts";
-import { unrefTimer } from "../../surface/unref-timer.ts";
+import { callerKey, visibleKey, type Caller } from "../../surface/caller.ts";
+import { unrefTimer } from "../../surface/system-clock.ts";
 import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
 
 /** Milliseconds for which a watch is kept: longer than an agent takes between two waits. */

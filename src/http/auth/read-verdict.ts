@@ -1,6 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { identifiedBy } from "../../surface/caller-key.ts";
-import type { Caller } from "../../surface/caller.ts";
+import { identifiedBy, type Caller } from "../../surface/caller.ts";
 import { handleThrown } from "../../spine/handle-thrown.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { callerKey } from "../../surface/caller-key.ts";
-import type { Caller } from "../../surface/caller.ts";
+import { callerKey, type Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Budget, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Scope } from "../../spine/scope.ts";
-import type { Served } from "../../surface/implement-surfaces.ts";
+import type { Served } from "../../surface/implement-surface.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { startListening, type Listening, type PeerOptions } from "../listening.ts";
 import type { StdoutGuard } from "../stdout-guard.ts";

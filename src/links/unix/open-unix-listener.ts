@@ -3,7 +3,7 @@ import { chmod, lstat, unlink } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { Scope } from "../../spine/scope.ts";
-import type { Served } from "../../surface/implement-surfaces.ts";
+import type { Served } from "../../surface/implement-surface.ts";
 import { Peers, startListening, type PeerOptions, type SocketListening } from "../listening.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { besidePath, claimPath } from "./claim-path.ts";

@@ -7,7 +7,7 @@ import { WebSocketServer } from "ws";
 import { codeOf, SurfaceError } from "../../errors.ts";
 import type { Share } from "../../spine/budget.ts";
 import type { Scope } from "../../spine/scope.ts";
-import type { Served } from "../../surface/implement-surfaces.ts";
+import type { Served } from "../../surface/implement-surface.ts";
 import { Peers, startListening, type PeerOptions, type WebListening } from "../listening.ts";
 import { maxFrameBytes } from "../transport/base-transport.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";

@@ -4,11 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json
 import { createIssue } from "../../schema/render-issues.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
+import { type RequestVerb, type SubscribeVerb, toMissed } from "../../surface/channel.ts";
 import type { EventPage, EventWait, PageOptions } from "../../surface/client.ts";
 import type { Kind, Member } from "../../surface/member.ts";
 import type { CollectionPage } from "../../surface/source.ts";
-import { toMissed } from "../../surface/to-missed.ts";
 import { orStale, toPartCodec, type PartCodec } from "./part-codec.ts";
 
 /** The schemas of one member, each on the side that crosses the wire. */

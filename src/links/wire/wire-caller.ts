@@ -1,8 +1,14 @@
 import { SurfaceError } from "../../errors.ts";
 import { deepFreeze, isDeepFrozen, isJsonObject } from "../../schema/json.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
-import { callerKey, isCallerKey, withCallerKey } from "../../surface/caller-key.ts";
-import { anonymous, type Caller, type CallerView } from "../../surface/caller.ts";
+import {
+  callerKey,
+  isCallerKey,
+  withCallerKey,
+  anonymous,
+  type Caller,
+  type CallerView,
+} from "../../surface/caller.ts";
 
 /** The longest caller, in UTF-16 units of its JSON: more than an HTTP server takes from a verifier of tokens. */
 export const maxCallerLength: number = 64 * 1024;

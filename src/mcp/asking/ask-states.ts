@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import type { AskRecord, Asking } from "../../catalog/asking/asking.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { callerKey, grantKey } from "../../surface/caller-key.ts";
-import { defaultView, type Caller } from "../../surface/caller.ts";
+import { callerKey, grantKey, defaultView, type Caller } from "../../surface/caller.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
 import { withTimeout } from "../../surface/system-clock.ts";
 

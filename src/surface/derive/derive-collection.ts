@@ -2,8 +2,13 @@ import type { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/signals.ts";
 import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
-import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
-import { Unmade, type PushedFrame } from "../pushed.ts";
+import {
+  kPushedCollection,
+  type CollectionOrigin,
+  type PushedCollection,
+  Unmade,
+  type PushedFrame,
+} from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { relay, RelayedError } from "../relayed.ts";
 import type { CollectionPage } from "../source.ts";

@@ -1,4 +1,4 @@
-import { markDerived } from "../derived-handler.ts";
+import { markDerived } from "../implementation.ts";
 import type { CellClient, EventClient } from "../client.ts";
 import type { HandlerContext } from "../owner/handler-context.ts";
 import type { UpstreamInput } from "./derive-stream.ts";

@@ -1,7 +1,7 @@
 import { assertFunctions } from "./assert-functions.ts";
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
-import { markDerived } from "../derived-handler.ts";
+import { markDerived } from "../implementation.ts";
 import type { HandlerContext, ProcedureContext } from "../owner/handler-context.ts";
 import { mayRepeat } from "../owner/procedure-owner.ts";
 import { relay, relaySteps } from "../relayed.ts";

@@ -1,9 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
 import { pickOptions } from "../../options/read-options.ts";
-import { isDerived } from "../derived-handler.ts";
+import { isDerived } from "../implementation.ts";
 import type { Member, MemberOfKind } from "../member.ts";
-import { pollTime } from "../polled.ts";
-import type { AsyncSource, MapSource } from "../source.ts";
+import { pollTime, type AsyncSource, type MapSource } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
 import { CollectionOwner } from "./collection-owner.ts";
 import { EventOwner } from "./event-owner.ts";

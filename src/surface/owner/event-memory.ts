@@ -1,4 +1,4 @@
-import { toMissed } from "../to-missed.ts";
+import { toMissed } from "../channel.ts";
 import type { Memory } from "./handler-context.ts";
 import { noGap, type Gap } from "./ring.ts";
 

@@ -4,7 +4,7 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { RelayedError } from "../relayed.ts";
-import { isDerived } from "../derived-handler.ts";
+import { isDerived } from "../implementation.ts";
 import { systemClock } from "../system-clock.ts";
 import { EventMemory } from "./event-memory.ts";
 import { Feed } from "./feed.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Scope } from "../../spine/scope.ts";
-import { unrefTimer } from "../unref-timer.ts";
+import { unrefTimer } from "../system-clock.ts";
 import type { EventMemory } from "./event-memory.ts";
 import { burst, nextTurn } from "./next-turn.ts";
 import { Rearm } from "./rearm.ts";

@@ -8,7 +8,7 @@ import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.t
 import type { CallOptions } from "../client.ts";
 import { internalError, maskFault, onRejection } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
-import { isDerived } from "../derived-handler.ts";
+import { isDerived } from "../implementation.ts";
 import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { Newest } from "../../spine/pushing.ts";
-import type { ObservableLike } from "../observable.ts";
+import type { ObservableLike } from "../source.ts";
 import { kPushed, Unchanged, Unmade, type PushedFrame, type PushedOrigin } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";

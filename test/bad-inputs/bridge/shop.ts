@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { cell } from "../../../src/surface/cell.ts";
+import { cell, procedure } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
 import { mcpResource } from "../../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../../src/tags/read-only.ts";

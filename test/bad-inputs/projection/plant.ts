@@ -1,11 +1,8 @@
 import * as z from "zod";
-import { cell } from "../../../src/surface/cell.ts";
-import { collection } from "../../../src/surface/collection.ts";
+import { cell, collection, procedure, stream } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
 import { projectSurface } from "../../../src/surface/project-surface.ts";
-import { stream } from "../../../src/surface/stream.ts";
 import { mcpResource } from "../../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../../src/tags/mcp-tool.ts";
 

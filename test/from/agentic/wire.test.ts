@@ -4,7 +4,7 @@ import { mcp } from "../../../src/builder/mcp.ts";
 import { agenticService } from "../../../src/from/agentic/agentic-service.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
+import { procedure } from "../../../src/surface/define-members.ts";
 import { mcpTool } from "../../../src/tags/mcp-tool.ts";
 import { agentKinds, outcomeOf, type Agent, type AgentKind } from "../../scenarios/support/clients.ts";
 import { serveForTest } from "../../scenarios/support/serve.ts";

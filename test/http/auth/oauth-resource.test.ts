@@ -1,4 +1,4 @@
-import { callerKey } from "../../../src/surface/caller-key.ts";
+import { callerKey } from "../../../src/surface/caller.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SurfaceError } from "../../../src/errors.ts";
 import { oauthResource, type OauthResourceOptions } from "../../../src/http/auth/oauth-resource.ts";

@@ -4,10 +4,8 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { Connection } from "../../../src/links/link.ts";
 import { unixSocket } from "../../../src/links/unix-socket.ts";
-import { cell } from "../../../src/surface/cell.ts";
+import { cell, procedure, stream } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
-import { stream } from "../../../src/surface/stream.ts";
 import { afterThis, listenRaw, newFolder } from "../unix/support.ts";
 import { HandPeer, overSocket, toFrame, type WireMessage } from "./hand-peer.ts";
 

@@ -1,11 +1,9 @@
 import * as z from "zod";
-import { callerKey } from "../../../src/surface/caller-key.ts";
-import { cell } from "../../../src/surface/cell.ts";
+import { callerKey } from "../../../src/surface/caller.ts";
+import { cell, procedure, stream } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { type LiveSurface, implementSurface } from "../../../src/surface/implement-surface.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
 import { cellSource, type WritableSource } from "../../../src/surface/source.ts";
-import { stream } from "../../../src/surface/stream.ts";
 
 /** A surface for whatever carries one: an answer, a value, a wait, numbers without an end, more than a frame takes,
  * and the caller. */

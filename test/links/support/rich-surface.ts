@@ -1,15 +1,11 @@
 import * as z from "zod";
 import { Refusal } from "../../../src/errors.ts";
-import { cell } from "../../../src/surface/cell.ts";
-import { collection } from "../../../src/surface/collection.ts";
+import { cell, collection, event, procedure, stream } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { event } from "../../../src/surface/event.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
 import type { HandlerContext } from "../../../src/surface/owner/handler-context.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
 import { cellSource } from "../../../src/surface/source.ts";
-import { stream } from "../../../src/surface/stream.ts";
 
 /** A value that JSON does not have, in every form that the wire knows. */
 export const treasure = z.object({

@@ -1,9 +1,7 @@
 import * as z from "zod";
-import { cell } from "../../../src/surface/cell.ts";
+import { cell, event, procedure } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { event } from "../../../src/surface/event.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
 import { cellSource } from "../../../src/surface/source.ts";
 import { mcpResource } from "../../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../../src/tags/mcp-tool.ts";

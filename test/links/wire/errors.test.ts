@@ -5,7 +5,7 @@ import { toLinkLoss } from "../../../src/links/pump.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
+import { procedure } from "../../../src/surface/define-members.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
 import { day } from "../support/rich-surface.ts";
 import { serveWire, connectRaw, connectRich, outcome } from "./support.ts";

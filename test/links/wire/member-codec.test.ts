@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { toMemberCodec } from "../../../src/links/wire/member-codec.ts";
 import type { JsonValue } from "../../../src/schema/json.ts";
-import { event } from "../../../src/surface/event.ts";
+import { event } from "../../../src/surface/define-members.ts";
 
 const rang = event({ output: z.number() });
 

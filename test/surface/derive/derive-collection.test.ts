@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { collection } from "../../../src/surface/collection.ts";
+import { collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import { maxFiltered, maxLookMs } from "../../../src/surface/derive/derive-collection.ts";

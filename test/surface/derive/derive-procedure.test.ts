@@ -5,7 +5,7 @@ import type { CallOptions, ProcedureClient } from "../../../src/surface/client.t
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import type { ProcedureContext } from "../../../src/surface/owner/handler-context.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
+import { procedure } from "../../../src/surface/define-members.ts";
 import { isRelayed } from "../../../src/surface/relayed.ts";
 import { readOnly } from "../../../src/tags/read-only.ts";
 import { settle } from "../support.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
-import { stream } from "../../../src/surface/stream.ts";
+import { stream } from "../../../src/surface/define-members.ts";
 import { settle, take, until } from "../support.ts";
 import { createHang, openProjection, startMill, type MillSpec } from "./support.ts";
 

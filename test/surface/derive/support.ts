@@ -1,18 +1,13 @@
 import * as z from "zod";
-import { cell } from "../../../src/surface/cell.ts";
-import { surfaceClientRef } from "../../../src/surface/client-ref.ts";
+import { cell, collection, event, procedure, stream } from "../../../src/surface/define-members.ts";
+import { surfaceClientRef, implementProjection, projectSurface } from "../../../src/surface/project-surface.ts";
 import type { SurfaceClient } from "../../../src/surface/client.ts";
-import { collection } from "../../../src/surface/collection.ts";
 import { defineSurface, type Surface } from "../../../src/surface/define-surface.ts";
-import { event } from "../../../src/surface/event.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { implementSurface, type LiveSurface } from "../../../src/surface/implement-surface.ts";
 import type { Implementation } from "../../../src/surface/implementation.ts";
 import type { Spec } from "../../../src/surface/member.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
-import { implementProjection, projectSurface } from "../../../src/surface/project-surface.ts";
 import { cellSource, type WritableSource } from "../../../src/surface/source.ts";
-import { stream } from "../../../src/surface/stream.ts";
 
 /** A surface for others to be clients of: one member of each kind. */
 export const mill = defineSurface("mill", {

@@ -1,13 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { Scope } from "../../../src/spine/scope.ts";
-import { cell } from "../../../src/surface/cell.ts";
-import { collection } from "../../../src/surface/collection.ts";
+import { cell, collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
 import { CellOwner } from "../../../src/surface/owner/cell-owner.ts";
-import { polled } from "../../../src/surface/polled.ts";
-import { cellSource, type CollectionChange, type SourceUse } from "../../../src/surface/source.ts";
+import { polled, cellSource, type CollectionChange, type SourceUse } from "../../../src/surface/source.ts";
 import { noteRejections, openLive, settle, until } from "../support.ts";
 
 const Issue = z.object({ title: z.string() });

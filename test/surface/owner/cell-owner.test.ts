@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cell } from "../../../src/surface/cell.ts";
+import { cell } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { cellSource } from "../../../src/surface/source.ts";
 import { listeners, noteRejections, openLive, schemaOf, settle, take, until, WatchedSource } from "../support.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { collection } from "../../../src/surface/collection.ts";
+import { collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { cellSource, type CollectionChange, type KeyedSource } from "../../../src/surface/source.ts";
 import { openLive, settle, WatchedSource } from "../support.ts";

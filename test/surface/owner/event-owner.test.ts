@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { event } from "../../../src/surface/event.ts";
+import { event } from "../../../src/surface/define-members.ts";
 import { kChannel } from "../../../src/surface/implement-surface.ts";
 import { listeners, openLive, settle, take, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";

@@ -3,13 +3,12 @@ import * as z from "zod";
 import { inProcess } from "../../../src/links/in-process.ts";
 import { projected } from "../../../src/links/projected.ts";
 import type { CollectionClient } from "../../../src/surface/client.ts";
-import { collection } from "../../../src/surface/collection.ts";
+import { collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import { polled } from "../../../src/surface/polled.ts";
+import { polled, type CollectionChange, type CollectionPage, type PageUse } from "../../../src/surface/source.ts";
 import { projectSurface } from "../../../src/surface/project-surface.ts";
-import type { CollectionChange, CollectionPage, PageUse } from "../../../src/surface/source.ts";
 import { openLive, until } from "../support.ts";
 
 const Row = z.object({ title: z.string() });

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { HandlerContext } from "../../../src/surface/owner/handler-context.ts";
-import { procedure } from "../../../src/surface/procedure.ts";
+import { procedure } from "../../../src/surface/define-members.ts";
 import { readOnly } from "../../../src/tags/read-only.ts";
 import { noteRejections, openLive, schemaOf, settle } from "../support.ts";
 

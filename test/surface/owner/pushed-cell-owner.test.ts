@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../../src/errors.ts";
 import type { Schema } from "../../../src/schema/standard.ts";
-import { cell } from "../../../src/surface/cell.ts";
+import { cell } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { kPushed, type PushedOrigin, type PushedSource } from "../../../src/surface/pushed.ts";
 import type { Reading } from "../../../src/surface/reading.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cell } from "../../../src/surface/cell.ts";
+import { cell } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { kPushed, type PushedOrigin } from "../../../src/surface/pushed.ts";
 import type { Reading } from "../../../src/surface/reading.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { stream } from "../../../src/surface/stream.ts";
+import { stream } from "../../../src/surface/define-members.ts";
 import { listeners, openLive, schemaOf, settle, take, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
 

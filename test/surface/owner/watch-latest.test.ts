@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { kChannel } from "../../../src/surface/implement-surface.ts";
-import { stream } from "../../../src/surface/stream.ts";
+import { stream } from "../../../src/surface/define-members.ts";
 import { listeners, openLive, settle, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
 import { usesOf } from "../uses-of.ts";

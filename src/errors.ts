@@ -59,9 +59,9 @@ export const surfaceErrorCodes = [
 /** A code of {@link SurfaceError}. */
 export type SurfaceErrorCode = (typeof surfaceErrorCodes)[number];
 
-/** What an error carries besides its message. */
+/** Further fields of an error. */
 export interface ErrorDetails {
-  /** What is wrong, part by part. */
+  /** The faults of a value, one for each part. */
   readonly issues?: readonly Issue[];
   /** Names the log entry that holds the cause of an `INTERNAL` error. */
   readonly correlationId?: string;

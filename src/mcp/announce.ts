@@ -39,12 +39,12 @@ export function ownCommand(): string | undefined {
   return [basename(executable, ".exe"), ...process.execArgv, shown, ...rest].map(quoted).join(" ");
 }
 
-/** What {@link announce} tells about. */
+/** A server that has started. */
 interface Announcement {
   readonly runtime: AppRuntime;
   /** The caller whose entries are counted. @default the anonymous one */
   readonly caller?: Caller;
-  /** Where the app is served, and how to look at it. */
+  /** The address or stream of the server, and the command that inspects it. */
   readonly served: string;
   /** Whether a person started the server on a terminal. */
   readonly isTerminal: boolean;

@@ -77,7 +77,7 @@ export abstract class ClientRequest implements QueuedCall {
     return undefined;
   }
 
-  /** Whether the system has not taken the whole answer. */
+  /** True until the system has taken the whole answer. */
   get isUnread(): boolean {
     return false;
   }
@@ -168,7 +168,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     return this.#open.size;
   }
 
-  /** Whether no request waits for its answer, and no handler runs. */
+  /** True if no request waits for its answer, and no handler runs. */
   get isIdle(): boolean {
     return this.#open.size === 0 && (this.#overrun?.size ?? 0) === 0;
   }
@@ -250,7 +250,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   /**
-   * Aborts every call, and answers every other request, whatever it waits for. Callable twice.
+   * Aborts every call, and answers every other request at once. Callable twice.
    *
    * @param why - the message for handlers.
    */

@@ -12,7 +12,7 @@ export const capabilitiesKey: string = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
 
-/** Whether a request claims to be modern: it carries either of the two keys that every modern request must carry. */
+/** Returns whether a request claims to be of 2026-07-28 or later: it has one of the two keys that each such request must have. */
 export function claimsModern(params: JsonObject | undefined): boolean {
   const meta = metaOf(params);
   return meta !== undefined && (Object.hasOwn(meta, versionKey) || Object.hasOwn(meta, capabilitiesKey));

@@ -65,7 +65,7 @@ export class EraState {
   #initializeId: RequestId | undefined;
   #mayInitialiseAgain = false;
 
-  /** Whether the handshake succeeded. Only the legacy era has notifications other than cancellation. */
+  /** True after a successful handshake. Only clients up to 2025-11-25 send notifications other than cancellation. */
   get isLegacy(): boolean {
     return this.#state === "legacy";
   }

@@ -167,7 +167,7 @@ class ToolRequest implements AskingRequest {
   run(args: JsonObject): RpcAnswer | Promise<RpcAnswer> {
     const { source, tool, request } = this;
     const { call } = request;
-    // A name of its own: V8 allocates a function that is assigned to a property among old objects.
+    // A named constant: V8 allocates a function that is assigned to a property among old objects.
     const stillShown = (): boolean => isShown(tool, call.caller, source);
     call.stillShown = stillShown;
     const toAnswer = (outcome: ToolOutcome): RpcAnswer => {

@@ -30,7 +30,7 @@ interface LargeValuesOptions {
   readonly uriPrefix: string;
   readonly maxResultBytes?: number | undefined;
   readonly maxResourceBytes?: number | undefined;
-  /** Default: this machine's. */
+  /** @default the clock of this machine */
   readonly clock?: Clock;
 }
 
@@ -54,7 +54,7 @@ export interface KeptFor extends EntryGuard {
 
 interface Kept extends KeptFor {
   readonly id: string;
-  /** Whose it is, and by which grants. */
+  /** The caller, and the guards that the caller has passed. */
   readonly owner: string;
   readonly text: string;
   readonly parts: readonly string[];
@@ -65,7 +65,7 @@ interface Kept extends KeptFor {
 /** A part that can be read. */
 export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 
-/** Under what it is kept: what is another's is not found, as what never was. No two come to the same, an id has no slash. */
+/** The key of a part. A part of another caller has another key, and is not found. Unambiguous, because ids have no slash. */
 function toKey({ owner, id }: Pick<Kept, "owner" | "id">): string {
   return `${owner}/${id}`;
 }
@@ -94,7 +94,7 @@ export class LargeValues {
     this.#partBytes = Math.min(mostPartBytes, Math.floor(Math.min(this.maxResultBytes, this.maxResourceBytes) / 2));
   }
 
-  /** Counts the bytes of kept texts in this budget, instead of one of its own. Call it before anything is kept. */
+  /** Counts the bytes of kept texts in this budget, instead of the budget of this object. Call it before the first text is kept. */
   countIn(budget: Budget): void {
     this.#budget = budget;
   }
@@ -114,7 +114,7 @@ export class LargeValues {
     return { truncated: true, ...this.#next(kept, 1), bytes, excerpt };
   }
 
-  /** The part that a URI names for this caller by these rules; `undefined` if there is none, or none any longer. */
+  /** Returns the part that a URI names for this caller by these rules; `undefined` if it is unknown or expired. */
   resolve(uri: string, { caller, rules }: Pick<KeptFor, "caller" | "rules">): Readable | undefined {
     if (!uri.startsWith(this.#prefix)) return undefined;
     const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);

@@ -43,7 +43,7 @@ export function describeResource(resource: ResourceEntry): string {
   });
 }
 
-/** Returns the JSON text of an item as `resources/list` shows it. What it is like is what the template of its family says. */
+/** Returns the JSON text of an item as `resources/list` shows it. The template of its collection describes it. */
 export function describeItem({ uri, name }: ListedItem): string {
   return writeJson({ uri, name, mimeType: jsonMimeType });
 }
@@ -71,23 +71,23 @@ function describePrompt(prompt: PromptEntry): string {
 
 /** A list, cut into pages and serialised once. */
 export interface PagedList {
-  /** Of all that is in it: another where any of it is. */
+  /** Digest of all items: it differs if one of them does. */
   readonly digest: string;
   /** The page that a request's params ask for. An unknown cursor is `-32602`. */
   page(params: Readonly<Record<string, unknown>> | undefined): RpcAnswer;
 }
 
-/** What a paged list is made of. */
+/** Dependencies of a paged list. */
 interface PagedListSource {
   /** The result's key: `tools`, `resources`, `resourceTemplates`. */
   readonly key: string;
   /** Returns the JSON text of each item, in order. */
   readonly items: readonly string[];
-  /** How many items a page holds at most; fewer where their text is more than 1 MiB. */
+  /** The maximum number of items of a page; fewer if their text is larger than 1 MiB. */
   readonly pageSize: number;
 }
 
-/** The answer for a cursor that was minted for another list, or by nobody. */
+/** The answer for a cursor of another list, or for an invented one. */
 export const unknownCursor: RpcAnswer = toRpcError(rpcCodes.invalidParams, "Invalid params: the cursor is unknown");
 
 // Characters of JSON text. A page is written, held and sent as a whole; an item that is longer alone has one for itself.

@@ -99,7 +99,7 @@ function readCall(message: Readonly<Record<string, unknown>>, id: RequestId | un
   return id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params, text };
 }
 
-/** Whether an id can be echoed. `1e-400` parses as 0 as well: only the text tells the two apart. */
+/** Returns whether an id can be echoed. `1e-400` parses as 0 as well: only the text tells the two apart. */
 function isSentId(id: unknown, text: string): id is RequestId {
   return isRequestId(id) && (id !== 0 || scanEnvelope(text).id === 0);
 }
@@ -216,7 +216,7 @@ export function toFrameError(fault: FrameFault, id: RequestId | null = null): Fr
   return { kind: "error", id, code, message };
 }
 
-/** How large one incoming message may be. The same numbers hold for every transport, so that all of them refuse alike. */
+/** The maximum size of one incoming message. The same numbers hold for every transport, so that all of them refuse the same messages. */
 export interface FrameLimits {
   /** Bytes of one message as it travels, without the line end. */
   readonly maxBytes: number;

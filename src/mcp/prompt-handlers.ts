@@ -53,7 +53,7 @@ function toRefusedAnswer(refused: Refused): RpcAnswer {
   return toRpcError(code, refusalText(refused), refusalData(refused));
 }
 
-/** The answer for messages that are too large: part of them would ask for something else. Their author is told. */
+/** The answer for messages that are too large: part of them would ask for something else. The author gets a report. */
 function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: PromptDeps): RpcAnswer {
   const cause = new SurfaceError(
     "INVALID_OUTPUT",

@@ -52,7 +52,7 @@ export interface RpcResult {
   readonly cacheable: boolean;
   /** Whether the modern era tells everything about the server with it. */
   readonly introduces: boolean;
-  /** Whether it holds questions instead of an answer. Only in the modern era. */
+  /** Set if the result holds questions instead of an answer, which only clients from 2026-07-28 on get. */
   readonly asks?: true;
 }
 
@@ -144,7 +144,7 @@ export function progressTokenOf(params: JsonObject | undefined): string | number
   const meta = params["_meta"];
   if (!isJsonObject(meta)) return badMeta;
   const token = ownParam(meta, "progressToken");
-  // It is sent back with every report: no more of it than of an id.
+  // Every report repeats it, so it has the bound of an id.
   if (token === undefined || isRequestId(token)) return token;
   return badToken;
 }
@@ -227,12 +227,12 @@ function member(body: string): string {
 }
 
 /**
- * Makes the renderer of a server. The modern era's stamps (`resultType`, who answers, cache hints) are written once;
+ * Creates the renderer of a server. The modern era's stamps (`resultType`, who answers, cache hints) are written once;
  * each answer is spliced between them.
  */
 export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
   const all = `"io.modelcontextprotocol/serverInfo":${writeJson(info)}`;
-  // Pictures may be many times larger than an answer: they are for who asks who this is.
+  // Icons may be many times larger than an answer, so only the handshake has them.
   const { name, version, title } = info;
   const short = `"io.modelcontextprotocol/serverInfo":${writeJson({ name, version, title })}`;
   // Values change under a live surface: a client must ask again, and must not share what it was told.

@@ -216,7 +216,7 @@ export class ResolvedView {
     if (gateway !== undefined) this.#index.prepare(callable);
     if (before !== undefined && isSameBesidesTools(callable, before.callable)) {
       if (isSameList(callable.tools, before.callable.tools)) return { ...before, whole };
-      // The list of a gateway stays the same, whatever is behind it.
+      // The list of a gateway does not depend on the tools behind it.
       const { effects: _before, ...kept } = before;
       if (gateway !== undefined) return { ...kept, whole, callable };
     }

@@ -11,24 +11,24 @@ import { createPagedList, describeItem, describeResource, unknownCursor, type Pa
 import type { RpcAnswer } from "./protocol.ts";
 import { setNewest } from "../spine/collections.ts";
 
-/** What {@link ResourceList} is made of. */
-export interface ResourceListSetting {
-  /** What of it is listed for those whom this list is for. */
+/** Dependencies of a {@link ResourceList}. */
+export interface ResourceListDeps {
+  /** The entries that the callers of this list are shown. */
   readonly catalog: Catalog;
   readonly items: ListedItems;
   readonly invoker: Invoker;
   readonly pageSize: number;
-  /** Default: this machine's. */
+  /** @default the clock of this machine */
   readonly clock?: Clock;
 }
 
-/** How long the items are waited for, in milliseconds: a host shows nothing until it has the list. */
+/** Milliseconds that a list waits for its items: a host shows nothing until it has the list. */
 const itemsTimeoutMs = 2000;
 
-/** How many lists of the same collections are kept for those who have seen a first page. */
+/** The number of lists of the same collections that are kept for callers who have read a first page. */
 const maxKept = 4;
 
-/** Of how many choices of collections lists are kept: callers who were granted other scopes may see others. */
+/** The number of sets of collections whose lists are kept: callers with other scopes may see other collections. */
 const maxChoices = 16;
 
 interface Line {
@@ -38,9 +38,9 @@ interface Line {
 
 type Items = readonly (readonly ListedItem[])[];
 
-/** The lists of the collections that some callers may know of. */
+/** The lists of the collections that some callers are shown. */
 interface Choice {
-  /** The newest last: whoever reads on gets the further pages of the list whose first page they saw. */
+  /** The newest last: a caller gets the further pages of the list whose first page it has read. */
   readonly kept: PagedList[];
   newest: { readonly items: Items; readonly list: PagedList } | undefined;
 }
@@ -50,33 +50,33 @@ function isSame(left: Items, right: Items): boolean {
 }
 
 /**
- * The list of resources where it has items that come and go, for all callers who are shown the same. While these cannot be read
- * it has the others.
+ * The list of resources of an app that lists the items of collections, for all callers who are shown the same. It leaves out the items
+ * of a collection that cannot be read now.
  */
 export class ResourceList {
-  readonly #setting: ResourceListSetting;
+  readonly #deps: ResourceListDeps;
   readonly #fixed: readonly Line[];
   readonly #listed: ReadonlySet<ResourceEntry>;
-  /** By the collections that they are of; those whose first page was seen least recently first. */
+  /** The key is the set of collections; the set whose first page was read the longest ago comes first. */
   readonly #choices = new Map<string, Choice>();
 
-  constructor(setting: ResourceListSetting) {
-    this.#setting = setting;
-    this.#listed = new Set(setting.catalog.resources);
-    this.#fixed = setting.catalog.resources.map((each) => ({ uri: each.uri, text: describeResource(each) }));
+  constructor(deps: ResourceListDeps) {
+    this.#deps = deps;
+    this.#listed = new Set(deps.catalog.resources);
+    this.#fixed = deps.catalog.resources.map((each) => ({ uri: each.uri, text: describeResource(each) }));
   }
 
-  /** The page that a caller's params ask for: the first as of now, or one that follows. */
+  /** Returns the page that a caller's params ask for: the first of the items as they are now, or one that follows. */
   async page(params: Readonly<Record<string, unknown>> | undefined, caller: Caller): Promise<RpcAnswer> {
     const may: MayList = (entry) => this.#listed.has(entry);
     if (params !== undefined && Object.hasOwn(params, "cursor")) return this.#further(params, may);
-    const visible = await this.#setting.items.list((resolved) => this.#read(resolved, caller), may);
+    const visible = await this.#deps.items.list((resolved) => this.#read(resolved, caller), may);
     return this.#toList(visible).page(params);
   }
 
   /** A cursor to what another may see is as unknown as any other. */
   #further(params: Readonly<Record<string, unknown>>, may: MayList): RpcAnswer {
-    for (const list of this.#choices.get(this.#setting.items.visibleTo(may))?.kept ?? []) {
+    for (const list of this.#choices.get(this.#deps.items.visibleTo(may))?.kept ?? []) {
       const answer = list.page(params);
       if (answer.kind === "result") return answer;
     }
@@ -84,7 +84,7 @@ export class ResourceList {
   }
 
   async #read(resolved: Resolved, caller: Caller): Promise<ResourceContent | undefined> {
-    const { invoker, clock = systemClock } = this.#setting;
+    const { invoker, clock = systemClock } = this.#deps;
     const call = new CallContext({ caller });
     const stop = clock.after(itemsTimeoutMs, () => call.cancel());
     const outcome = await invoker.read(resolved, call);
@@ -111,7 +111,7 @@ export class ResourceList {
   #toPages(items: Items): PagedList {
     const lines = [...this.#fixed, ...items.flat().map((item) => ({ uri: item.uri, text: describeItem(item) }))];
     lines.sort((left, right) => (left.uri < right.uri ? -1 : 1));
-    const { pageSize } = this.#setting;
+    const { pageSize } = this.#deps;
     return createPagedList({ key: "resources", items: lines.map(({ text }) => text), pageSize });
   }
 }

@@ -10,7 +10,7 @@ import type { FrameLimits } from "./parse-frame.ts";
 import type { RpcError } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 
-/** How a server introduces itself. */
+/** The name, version and description of a server. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -23,15 +23,15 @@ export interface ServerInfo {
 /** The resources that callers may watch: those that their views show, and that they were granted. */
 export interface AppResources {
   /**
-   * Watches a resource; works, and waits, while there is no backend. Returns a function that ends it, after which nothing is called;
-   * `undefined` if there is known to be no such resource. Neither throws. A caller that watches nothing costs nothing.
+   * Watches a resource, also while there is no backend. Returns a function that ends the watch, after which nothing is called;
+   * `undefined` if the resource is known not to exist. Neither throws.
    */
   watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined;
-  /** Whether a URI names a resource that may be watched now. */
+  /** Returns whether a URI names a resource that may be watched now. */
   has(caller: Caller, uri: string): boolean;
-  /** Whether these may be watched too. Ask before watching for a client. */
+  /** Returns whether there is room for watches of these URIs. Call it before {@link watch}. */
   hasRoom(caller: Caller, uris: Iterable<string>): boolean;
-  /** Watches a list: `changed` is called only if the list of this caller is another. */
+  /** Watches a list: `changed` is called only if the list of this caller differs. */
   watchList(caller: Caller, list: ListName, changed: () => void): () => void;
   /** Returns all scopes that reading a URI takes if the caller lacks one; else `undefined`. */
   lacking(caller: Caller, uri: string): readonly string[] | undefined;

@@ -128,7 +128,7 @@ export class ViewResolver {
     return () => void this.#listWatches.delete(watch);
   }
 
-  /** Whether callers may be shown other prompts or resources later. */
+  /** True if callers may be shown other prompts or resources later. */
   get canChange(): boolean {
     const { views, live } = this.#deps;
     return views.canChange || live.canReadOthers;

@@ -58,7 +58,7 @@ export interface V1ConnectionDeps {
   readonly logsItself: boolean;
 }
 
-/** How a request of the SDK is served. */
+/** The way back to a request of the SDK. */
 interface V1Reply {
   readonly log: ClientLog;
   open(token: string | number | undefined): CallContext;

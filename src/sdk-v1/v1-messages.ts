@@ -83,7 +83,7 @@ function toError(cause: unknown): object {
   return Number.isSafeInteger(code) ? { code } : {};
 }
 
-/** The questions to the client of one server. The SDK gives them ids of its own and matches the answers. */
+/** The questions to the client of one server. The SDK chooses the ids and matches the answers. */
 export class V1Questions extends PushedAsks {
   readonly #limits: FrameLimits;
   /** Ends the requests of the SDK, by our ids. */

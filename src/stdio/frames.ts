@@ -30,7 +30,7 @@ export class FrameReader {
   readonly #options: FrameReaderOptions;
   readonly #partial = new FrameBuffer();
   readonly #queue: Buffer[] = [];
-  /** How much of the first chunk of the queue has been read. */
+  /** Number of bytes of the first chunk of the queue that have been read. */
   #offset = 0;
   /** Number of bytes that were pushed and not read yet, because the reader is paused. Only the reader changes it. */
   backlog = 0;

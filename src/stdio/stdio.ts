@@ -58,8 +58,8 @@ export const stdioFields: OptionFields<StdioOptions> & WithDefaults<"stallMs"> =
 const maxBacklogBytes = 4 * 1024 * 1024;
 
 /**
- * Frames that are read in one turn of the event loop: fewer than may wait in the gate, so that a burst of calls that are answered at
- * once is answered and not refused, whatever its size.
+ * Frames that are read in one turn of the event loop: fewer than may wait in the queues, so that a burst of quick calls of any size
+ * is answered and not refused.
  */
 const framesPerTurn = 256;
 
@@ -76,15 +76,15 @@ interface ConnectionDeps {
 }
 
 /**
- * Connects two streams with a gate. It takes frames only while the output is not full: what is read would be answered into memory. The
- * input itself is read on, up to a bound: the end of a paused input would not be seen, and the process would outlive its host.
+ * Connects two streams with a gate. It takes frames only while the output is not full: further answers would pile up in memory. It
+ * reads the input on, up to a bound: it would not see the end of a paused input, and the process would outlive its host.
  */
 class StdioConnection {
   readonly gate: Gate;
   readonly writer: FrameWriter;
   /** Called when the output is gone. */
   onBroken: (() => void) | undefined;
-  /** Called when everything that has come is read. */
+  /** Called when all input is read. */
   #onRead: (() => void) | undefined;
   readonly #input: Readable;
   readonly #reader: FrameReader;
@@ -124,7 +124,7 @@ class StdioConnection {
     this.#reader.end();
   }
 
-  /** Reads what has come before the input ended, and resolves when every call has its answer. */
+  /** Reads the rest of the input, and resolves when every call has its answer. */
   async finish(): Promise<void> {
     if (this.#reader.backlog > 0) await new Promise<void>((resolve) => (this.#onRead = resolve));
     await this.gate.finish();
@@ -189,7 +189,7 @@ function ownOutput(scope: Scope, options: StdioOptions): Writable {
 
 function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   const caller = toLocalCaller(options);
-  // Before the app, which would have to be closed again where the output is taken; and what it prints goes aside.
+  // Before the app opens: its own prints then go to standard error, and nothing has to be closed if the output is taken.
   const output = ownOutput(scope, options);
   const runtime = app.open();
   scope.add(() => runtime.close());
@@ -205,7 +205,7 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
     input,
     exit: options.exit ?? options.input === undefined,
     end: async (reason) => {
-      // Nobody waits for the answers to what is still unanswered then.
+      // Requests that are unanswered after that get no answer.
       if (reason === "input-ended") await withTimeout(connection.finish(), finishMs, doing).catch(() => {});
       await scope.close().finally(tell);
     },
@@ -222,7 +222,7 @@ async function start(app: ServableApp, options: StdioOptions): Promise<Serving> 
   try {
     return open(app, read, scope);
   } catch (cause) {
-    // Why it could not start is what its author has to hear, not what closing half of it came to.
+    // The author needs the reason why the server could not start, not the failure of closing half of it.
     await scope.close().catch(() => {});
     throw cause;
   }

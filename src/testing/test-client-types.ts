@@ -9,7 +9,7 @@ import type { TestUserOptions } from "./test-user.ts";
 import type { ToolAnswer } from "./tool-answer.ts";
 import type { ArgumentsOf, NoArguments, ValueOf } from "./tool-types.ts";
 
-/** What a test may say about one call. */
+/** Options of one call. */
 export interface TestCallOptions {
   /** Receives progress, as a client that sent a progress token would. */
   readonly onProgress?: (report: ProgressReport) => void;
@@ -17,7 +17,7 @@ export interface TestCallOptions {
   readonly onLog?: (entry: LogEntry) => void;
   /** Cancels the call, as `notifications/cancelled` would. */
   readonly signal?: AbortSignal;
-  /** Who calls. Default: whom the client was made for. */
+  /** @default the caller of the client */
   readonly caller?: Caller;
 }
 
@@ -33,28 +33,28 @@ export type TestTools<TNames extends AppNames, TSpec> = {
   ) => Promise<ToolAnswer<ValueOf<TSpec, TNames, Name>>>;
 };
 
-/** An in-memory MCP client, typed from the app. Whoever made it closes it. */
+/** An in-memory MCP client, typed from the app. Call `close()` when done. */
 export interface TestClient<TNames extends AppNames, TSpec> {
   readonly tools: TestTools<TNames, TSpec>;
   /**
-   * Reads a resource by its key and parses it; with variables, one of the family that its template describes. What is no
-   * JSON comes as its text, or its bytes in base64.
+   * Reads a resource by its key and parses its JSON. Pass `variables` for a resource of a template. Content that is not JSON comes
+   * as its text, or as its bytes in base64.
    *
-   * @throws RpcFailure with the protocol's code when there is none, SurfaceError `NOT_FOUND` when none is listed under the
-   * key, `INVALID_OPTION` for a variable that no URI can hold.
+   * @throws RpcFailure with the protocol's code if the resource does not exist, SurfaceError `NOT_FOUND` if no resource is listed
+   * under the key, `INVALID_OPTION` for a variable that no URI can hold.
    */
   read(key: TNames["resources"], variables?: TemplateVariables): Promise<JsonValue>;
   /**
-   * Watches a resource by its member's key, and variables as in {@link TestClient.read}: `changed` is called as often as a
-   * subscriber would be told. Resolves once no change is missed any more, with what ends it.
+   * Watches a resource by its member's key, and variables as in {@link TestClient.read}: `changed` is called for each
+   * notification that a subscriber would get. Resolves with a function that ends the watch; from then on no change is missed.
    *
-   * @throws SurfaceError `NOT_FOUND` when there is none, `INVALID_OPTION` for a variable that no URI can hold.
+   * @throws SurfaceError `NOT_FOUND` if the resource does not exist, `INVALID_OPTION` for a variable that no URI can hold.
    */
   watch(key: TNames["resources"], changed: () => void, variables?: TemplateVariables): Promise<() => void>;
   /**
-   * Has a prompt written, by its name on the wire: its description and messages. All its arguments are texts.
+   * Gets a prompt by its name on the wire: its description and messages. All arguments are texts.
    *
-   * @throws RpcFailure with the protocol's code when there is none, or its arguments do not fit.
+   * @throws RpcFailure with the protocol's code if the prompt does not exist or its arguments do not fit.
    */
   prompt(
     name: TNames["prompts"],
@@ -62,38 +62,37 @@ export interface TestClient<TNames extends AppNames, TSpec> {
     options?: TestCallOptions,
   ): Promise<JsonObject>;
   /**
-   * What is proposed for an argument of a prompt, or a variable of a template, that somebody has begun to write.
+   * Completes an argument of a prompt, or a variable of a template.
    *
-   * @param filled - the others that are filled in already.
-   * @throws RpcFailure with the protocol's code when there is no such prompt, SurfaceError `NOT_FOUND` when there is no
-   * such template.
+   * @param begun - the text that the user has typed so far.
+   * @param filled - the other arguments or variables that are filled in already.
+   * @throws RpcFailure with the protocol's code for an unknown prompt, SurfaceError `NOT_FOUND` for an unknown template.
    */
   complete(of: Completable<TNames>, begun?: string, filled?: Readonly<Record<string, string>>): Promise<Proposals>;
   /** The names of all tools, over all pages, in the order of the wire. */
   toolNames(): Promise<readonly string[]>;
-  /** What is listed of them, over all pages: names, schemas, hints. */
+  /** The tools as `tools/list` shows them, over all pages. */
   listTools(): Promise<readonly JsonObject[]>;
   /**
    * Sends any request that the package answers itself.
    *
-   * @throws RpcFailure when the answer is an error; it names the scopes where the caller was not granted them, as whatever
-   * else asks for them does.
+   * @throws RpcFailure if the answer is an error. If the caller lacks scopes, the error names them.
    */
   request(method: HandledMethod, params?: JsonObject, options?: TestCallOptions): Promise<JsonObject>;
-  /** Closes the app that was opened for it. Callable twice. */
+  /** Closes the client and its app. Callable twice. */
   close(): Promise<void>;
 }
 
-/** What can be completed: an argument of a prompt, or a variable of the template of a resource. */
+/** An argument of a prompt, or a variable of the template of a resource. */
 export type Completable<TNames extends AppNames> =
   | { readonly prompt: TNames["prompts"]; readonly argument: string }
   | { readonly resource: TNames["resources"]; readonly variable: string };
 
-/** What is proposed. */
+/** Proposals for an argument or a variable. */
 export interface Proposals {
   /** At most 100. */
   readonly values: readonly string[];
-  /** How many there are, with those that are left out. Left out itself where there are too many to count. */
+  /** The number of all proposals, also of those that are left out; `undefined` if they were not counted. */
   readonly total?: number;
   readonly hasMore: boolean;
 }

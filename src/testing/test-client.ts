@@ -29,7 +29,7 @@ function textAt(from: JsonObject, key: string): string {
   return typeof found === "string" ? found : "";
 }
 
-/** `then` is asked for by whoever awaits `client.tools`, symbols by whoever prints it: neither is a call. */
+/** `await client.tools` reads `then`, and printing it reads symbols: neither is the name of a tool. */
 function isToolName(name: string | symbol): name is string {
   return typeof name === "string" && name !== "then";
 }
@@ -70,7 +70,7 @@ class InMemoryClient {
     this.#readerOf = readerOf;
     this.#options = options;
     this.#caller = byView(caller, options);
-    // A function for whatever name is asked for: a name that does not exist answers as it does on the wire.
+    // Every name has a function: calling an unknown tool answers as on the wire.
     this.tools = new Proxy(Object.freeze({}), {
       get: (_target, name) => (isToolName(name) ? this.#toCaller(name) : undefined),
     });

@@ -92,7 +92,7 @@ export class TestUser {
     this.capabilities = capabilities;
   }
 
-  /** Whether the client can be asked anything. */
+  /** True if the client can answer questions. */
   get isThere(): boolean {
     return this.#answers.size > 0;
   }

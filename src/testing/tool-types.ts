@@ -4,7 +4,7 @@ import type { WireName } from "../catalog/wire-name.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 
-/** The arguments of the tools of some kinds besides the member's own input. */
+/** Arguments that tools of some kinds have in addition to the member's own input. */
 type Synthetic<TKind> = TKind extends "event"
   ? { readonly since?: string; readonly timeout_ms?: number }
   : TKind extends "stream"

@@ -47,7 +47,7 @@ interface SharedRoots {
   readonly answer: Promise<JsonObject>;
   readonly stop: AbortController;
   waiting: number;
-  /** Whether the answer is there, and small enough to be kept. */
+  /** True if the answer is there, and small enough to be kept. */
   isKnown: boolean;
 }
 
@@ -113,8 +113,8 @@ class PushedPort implements AskPort {
 }
 
 /**
- * The questions to the client of one session or connection up to 2025-11-25. Each has an id of its own, and is answered once, given
- * up, or ended with the session. Call `close()` when done.
+ * The questions to the client of one session or connection up to 2025-11-25. Each has an id, and is answered once, given up,
+ * or ended with the session. Call `close()` when done.
  */
 export class PushedAsks {
   readonly #deps: PushedAsksDeps;
@@ -268,7 +268,7 @@ export class PushedAsks {
     reject(cause);
     if (!isSent) return;
     const isLate = cause instanceof Refusal || (cause instanceof SurfaceError && cause.code === "TIMEOUT");
-    const reason = isLate ? "no answer in time" : "nobody waits for the answer any more";
+    const reason = isLate ? "no answer in time" : "the call that asked is over";
     const params = { requestId: id, reason };
     send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
   }

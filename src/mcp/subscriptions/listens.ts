@@ -135,7 +135,7 @@ export class Listens {
 
   /** Ends all of them, and tells their clients. */
   close(): void {
-    // All stop before the first is told of it.
+    // All stop before the first client hears of it.
     this.suspend();
     this.resume();
   }

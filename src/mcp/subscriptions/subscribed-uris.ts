@@ -38,7 +38,7 @@ function uriOf(params: JsonObject | undefined): string | undefined {
   return typeof uri === "string" ? uri : undefined;
 }
 
-/** What a client of the legacy era watches: the URIs that it subscribed to, and lists once it is initialised. */
+/** The watches of a client up to 2025-11-25: the URIs that it subscribed to, and the lists once it is initialised. */
 export class SubscribedUris {
   readonly #deps: WatchDeps;
   readonly #subscribed = new Map<Topic, Subscribed>();

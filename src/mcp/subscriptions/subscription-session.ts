@@ -110,7 +110,7 @@ export class SubscriptionSession {
     return this.#watchDeps;
   }
 
-  /** Keeps notices while the output is full. Without a subscription there is none, and no timer either. */
+  /** Keeps notices while the output is full. Without a subscription there are no notices, and no timer. */
   #hold(): void {
     if (this.#watchDeps === undefined || this.#fullAt === undefined) return;
     this.#watchDeps.outbox.hold();

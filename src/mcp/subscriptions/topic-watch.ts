@@ -65,7 +65,7 @@ export function toListenEnd(id: RequestId): RpcAnswer {
 /** Number of URIs that one connection may watch, over all its subscriptions. */
 export const maxUris = 1024;
 
-/** Milliseconds until a client is told that it is subscribed while the backend is away. */
+/** Milliseconds until a subscription is acknowledged while the backend is away. */
 const openPatienceMs = 1000;
 
 /** The error for a subscription beyond the bounds. */
@@ -160,7 +160,7 @@ export class TopicWatch implements WatchTold {
     return this.#isOpen;
   }
 
-  /** Whether there is such a topic; `undefined` until that is known. Once it is, no change is missed. */
+  /** True if the topic exists; `undefined` until that is known. From then on no change is missed. */
   get isThere(): boolean | undefined {
     return this.#isThere;
   }
@@ -234,9 +234,9 @@ export class TopicWatch implements WatchTold {
 }
 
 /**
- * Runs `done` when all watches know whether their topics exist, so that a client that is told then misses no change; or after a
- * second, since the backend may be away. Runs it at once, and returns `undefined`, if
- * there is nothing to wait for; else returns a function that cancels it.
+ * Runs `done` when all watches know whether their topics exist, so that the client misses no change after the acknowledgement; or
+ * after a second, since the backend may be away. If there is nothing to wait for, runs it at once and returns `undefined`; else
+ * returns a function that cancels it.
  */
 export function whenOpen(watches: readonly TopicWatch[], clock: Clock, done: () => void): (() => void) | undefined {
   const awaited = watches.filter(({ isThere }) => isThere === undefined);

@@ -120,7 +120,7 @@ describe("PushedAsks", () => {
 
   it.each([
     // The question for roots is shared, and ends when the last call leaves it.
-    [roots, "nobody waits for the answer any more"],
+    [roots, "the call that asked is over"],
     [sample, "no answer in time"],
     [form, "no answer in time"],
   ])("takes %j back and drops a late answer when its time is over", async (ask, reason) => {

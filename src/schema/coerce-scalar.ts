@@ -1,5 +1,6 @@
-import { isJsonObject } from "./json.ts";
+import { isJsonObject, toList } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import { isOfType, typesOf, valuesOf } from "./keywords.ts";
 
 /** The value of a URI variable. */
 export type Scalar = string | number | boolean;
@@ -11,20 +12,22 @@ export interface ScalarField {
   readonly required: boolean;
 }
 
-// JSON's own number grammar: no hex, no "Infinity", no blanks, no leading zero that a key may mean as text.
+// The grammar of JSON: no hex, no "Infinity", no blanks, and no leading zero, which is part of a textual key.
 const numberRegExp = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const unionKeywords = ["anyOf", "oneOf"] as const;
 
 /**
- * Reads the text of a URI variable as the scalar that a JSON Schema asks for. Numbers take JSON's decimal form only,
- * booleans `true` and `false`; where several types fit, number comes before boolean before string. A schema without
- * a type takes the text as it is.
+ * Reads the text of a URI variable as a scalar of the type that a JSON Schema has. Accepts numbers in JSON's decimal form only, and
+ * the booleans `true` and `false`. If several types fit, number comes before boolean before string. Without a type the text stays.
  *
  * @param json - an emitted schema: self-contained, without `$ref`.
- * @returns undefined when the text does not fit. Bounds and patterns are left to validation.
+ * @returns undefined when the text does not fit. Ignores bounds and patterns, which validation checks.
  */
 export function coerceScalar(text: string, json: JsonSchema): Scalar | undefined {
-  return readings(text).find((reading) => fits(reading, json));
+  const number = numberRegExp.test(text) ? Number(text) : Number.NaN;
+  const candidates: Scalar[] = Number.isFinite(number) ? [number] : [];
+  if (text === "true" || text === "false") candidates.push(text === "true");
+  return [...candidates, text].find((candidate) => fits(candidate, json));
 }
 
 /**
@@ -36,8 +39,7 @@ export function scalarFields(json: JsonSchema): readonly ScalarField[] | undefin
   const properties = json["properties"];
   if (json["type"] !== "object" || !isJsonObject(properties)) return undefined;
   if (unionKeywords.some((key) => json[key] !== undefined) || json["allOf"] !== undefined) return undefined;
-  const required: JsonValue = json["required"] ?? [];
-  const names: readonly JsonValue[] = Array.isArray(required) ? required : [];
+  const names = toList(json["required"]);
   const fields: ScalarField[] = [];
   for (const [name, field] of Object.entries(properties)) {
     if (!isJsonObject(field) || !isScalar(field)) return undefined;
@@ -46,43 +48,23 @@ export function scalarFields(json: JsonSchema): readonly ScalarField[] | undefin
   return fields;
 }
 
-function readings(text: string): Scalar[] {
-  const number = numberRegExp.test(text) ? Number(text) : Number.NaN;
-  const found: Scalar[] = Number.isFinite(number) ? [number] : [];
-  if (text === "true" || text === "false") found.push(text === "true");
-  return [...found, text];
+/** Returns the arms of the union that a node is, if it is one. */
+function armsOf(json: JsonSchema): readonly JsonValue[] | undefined {
+  return unionKeywords.map((keyword) => json[keyword]).find((arms) => Array.isArray(arms));
 }
 
 function fits(value: Scalar, json: JsonSchema): boolean {
-  if (json["const"] !== undefined) return json["const"] === value;
-  if (Array.isArray(json["enum"])) return json["enum"].includes(value);
-  for (const keyword of unionKeywords) {
-    const arms = json[keyword];
-    if (Array.isArray(arms)) return arms.some((arm) => isJsonObject(arm) && fits(value, arm));
-  }
-  const types = typesOf(json);
-  return types.length === 0 ? typeof value === "string" : types.some((type) => isOfType(value, type));
-}
-
-function isOfType(value: Scalar, type: JsonValue): boolean {
-  if (type === "integer") return Number.isInteger(value);
-  return type === typeof value;
+  const values = valuesOf(json);
+  if (values !== undefined) return values.includes(value);
+  const arms = armsOf(json);
+  if (arms !== undefined) return arms.some((arm) => isJsonObject(arm) && fits(value, arm));
+  return (typesOf(json) ?? ["string"]).some((type) => isOfType(value, type));
 }
 
 function isScalar(json: JsonObject): boolean {
-  const scalar = (type: JsonValue): boolean => type !== "object" && type !== "array";
-  for (const keyword of unionKeywords) {
-    const arms = json[keyword];
-    if (Array.isArray(arms)) return arms.every((arm) => isJsonObject(arm) && isScalar(arm));
-  }
+  const arms = armsOf(json);
+  if (arms !== undefined) return arms.every((arm) => isJsonObject(arm) && isScalar(arm));
   const types = typesOf(json);
-  if (types.length > 0) return types.every(scalar);
-  const values: JsonValue[] = Array.isArray(json["enum"]) ? [...json["enum"]] : [json["const"] ?? []];
-  return values.every((value) => typeof value !== "object" || value === null);
-}
-
-function typesOf(json: JsonSchema): readonly JsonValue[] {
-  const type = json["type"];
-  if (type === undefined) return [];
-  return Array.isArray(type) ? type : [type];
+  if (types !== undefined) return types.every((type) => type !== "object" && type !== "array");
+  return valuesOf(json)?.every((value) => typeof value !== "object" || value === null) ?? false;
 }

@@ -1,48 +1,55 @@
-import { canonicalText, isJsonObject } from "./json.ts";
+import { canonicalText, isJsonObject, jsonTypeOf, toList } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import { isAnnotation, typesOf } from "./keywords.ts";
+import { optionalKey, toPointer } from "./reader-schema.ts";
 import type { SchemaSide } from "./standard.ts";
 import { clipText } from "./visible-text.ts";
-import { declaredFields, fitsDropped, fitsKeywords, fitsPatterns, missingField } from "./fits-keywords.ts";
-import { isAnnotation } from "./keywords.ts";
-import { optionalKey } from "./reader-schema.ts";
-import { SchemaDocument } from "./schema-document.ts";
 
-/** A place in both shapes. */
-interface Place {
-  /** Dotted, and empty at the root. */
-  readonly path: string;
-  /** Whether a closed consumer drops further fields. It refuses them where other constraints stand beside it, and in an input. */
-  readonly drops: boolean;
-  /** Whether other constraints stand beside the producer, which may describe further fields. */
-  readonly isPart: boolean;
-}
-
-/** Two nodes, and their place. */
+/** Two nodes at the same pointer of both shapes. */
 interface NodePair {
   readonly producer: JsonObject;
   readonly consumer: JsonObject;
-  readonly at: Place;
+  /** The names of the fields on the way: dotted, and empty at the root. */
+  readonly place: string;
+  readonly pointer: string;
+  /** The pointers of the pairs around this one. */
+  readonly around: readonly string[];
+  /** Whether a closed consumer drops fields that it does not declare. In an input it refuses them. */
+  readonly isDropping: boolean;
 }
 
-// Schemas are at most 64 levels deep, and a pair of recursive ones meets again after a few rounds.
+// Characters of JSON.
+const maxShapeLength = 1_048_576;
+// Schemas are at most 64 levels deep.
 const maxDepth = 256;
-// Values, names and keywords. Real pairs take a few thousand.
-const maxSteps = 1_000_000;
-const maxWeight = 100_000;
-// Characters that cost as much as a value.
-const charactersPerUnit = 16;
-const maxRefs = 32;
 const anything: JsonObject = {};
 const nothing: JsonObject = { not: {} };
+const anyName = canonicalText({ type: "string" });
 
-const partKeywords: ReadonlySet<string> = new Set([
-  ...["properties", "additionalProperties", "propertyNames", "prefixItems", "items", "anyOf", "allOf"],
+/** A bound of a consumer, and the bounds of a producer of which one must lie within it. */
+type Bound = readonly [string, ...string[]];
+
+const lowerBounds: readonly Bound[] = [
+  ["minimum", "minimum", "exclusiveMinimum"],
+  ["exclusiveMinimum", "exclusiveMinimum"],
+  ["minLength", "minLength"],
+  ["minItems", "minItems"],
+];
+const upperBounds: readonly Bound[] = [
+  ["maximum", "maximum", "exclusiveMaximum"],
+  ["exclusiveMaximum", "exclusiveMaximum"],
+  ["maxLength", "maxLength"],
+  ["maxItems", "maxItems"],
+];
+const comparedKeywords: ReadonlySet<string> = new Set([
+  ...["type", "enum", "required", "properties", "additionalProperties", "items"],
+  ...[...lowerBounds, ...upperBounds].map(([keyword]) => keyword),
 ]);
 
 /**
- * Tells whether a consumer accepts every value of a producer. Fields that only the producer has, and optional ones that only the
- * consumer has, are allowed. Compares types, fields, items, values, bounds and alternatives; any other keyword has to be the same
- * on both sides. Both shapes may come from a peer: never throws, runs no pattern, and ends.
+ * Tells whether a consumer accepts every value of a producer. A producer may have further fields, and a consumer further optional
+ * ones. Compares types, fields, items, values and bounds. A node of a consumer with any other keyword fits the same node only.
+ * Both shapes may come from a peer: never throws, runs no pattern, and takes time that grows with their size.
  *
  * @returns true, or the first place that differs: dotted, and empty at the root. Compare it with `true`.
  */
@@ -54,203 +61,174 @@ export function isCompatible(pair: {
 }): true | string {
   const { producer, consumer, side = "output" } = pair;
   try {
+    if (isTooLarge(producer) || isTooLarge(consumer)) return "";
     if (producer[optionalKey] === true && consumer[optionalKey] !== true) return "";
-    if (!isWeighable(producer) || !isWeighable(consumer)) return "";
-    if (canonicalText(producer) === canonicalText(consumer)) return true;
-    const comparison = new Comparison(producer, consumer, side);
-    return comparison.compare(producer, consumer, comparison.place("")) ?? true;
+    if (constraintText(producer) === constraintText(consumer)) return true;
+    const root = { place: "", pointer: "#", around: [], isDropping: side === "output" };
+    return findDifference({ producer, consumer, ...root }) ?? true;
   } catch {
-    // A reference that leads nowhere, or a keyword of another type than it should be.
+    // A shape that is nested too deep.
     return "";
   }
 }
 
 /** Returns the beginning of the canonical text of a shape, for an error. */
 export function shownShape(shape: JsonSchema, maxBytes: number): string {
-  return isWeighable(shape) ? clipText(canonicalText(shape), maxBytes) : "too large to be compared";
+  return isTooLarge(shape) ? "too large to be compared" : clipText(canonicalText(shape), maxBytes);
 }
 
-function isWeighable(shape: JsonObject): boolean {
-  return weigh(shape) <= maxWeight;
+function isTooLarge(shape: JsonSchema): boolean {
+  return JSON.stringify(shape).length > maxShapeLength;
 }
 
-class Comparison {
-  readonly #producer: SchemaDocument;
-  readonly #consumer: SchemaDocument;
-  readonly #side: SchemaSide;
-  /** The pairs around the one that is compared. */
-  readonly #pairs: NodePair[] = [];
-  #steps = 0;
+function findDifference(pair: NodePair): string | undefined {
+  const { producer, consumer, place, around } = pair;
+  if (acceptsAnything(consumer) || producer === nothing || isSameRecursion(pair)) return undefined;
+  if (!isCompared(pair)) return isSameNode(pair) ? undefined : place;
+  const fits = [fitsTypes, fitsValues, fitsBounds].every((each) => each(producer, consumer));
+  if (!fits || around.length >= maxDepth) return place;
+  return findInFields(pair) ?? findInRest(pair, "items", [producer["items"], consumer["items"]]);
+}
 
-  constructor(producer: JsonSchema, consumer: JsonSchema, side: SchemaSide) {
-    this.#producer = new SchemaDocument(producer);
-    this.#consumer = new SchemaDocument(consumer);
-    this.#side = side;
-  }
+/** Tells whether the meaning of a consumer's keywords is compared. Field names are not matched by patterns, nor items by position. */
+function isCompared({ producer, consumer }: NodePair): boolean {
+  const isMatching = producer["patternProperties"] !== undefined || producer["prefixItems"] !== undefined;
+  return !isMatching && constraintsOf(consumer).every((keyword) => comparedKeywords.has(keyword));
+}
 
-  /** Returns the place of a value by itself. */
-  place(path: string): Place {
-    return { path, drops: this.#side === "output", isPart: false };
-  }
+/** Tells whether both nodes refer to one pair around them, and so fit if that pair does. */
+function isSameRecursion({ producer, consumer, around }: NodePair): boolean {
+  const { $ref } = consumer;
+  if (typeof $ref !== "string" || !around.includes($ref)) return false;
+  return [producer, consumer].every((node) => constraintText(node) === canonicalText({ $ref }));
+}
 
-  /** @param given - a producer's part, @param asked - a consumer's. An undefined part accepts anything. */
-  compare(given: JsonValue | undefined, asked: JsonValue | undefined, at: Place): string | undefined {
-    const { path } = at;
-    // A reference that goes round may give anything, and takes nothing.
-    const producer = resolve(this.#producer, toNode(given)) ?? anything;
-    const consumer = resolve(this.#consumer, toNode(asked)) ?? nothing;
-    if (isEmpty(consumer) || isNever(producer)) return undefined;
-    const around = this.#pairs.find((pair) => pair.producer === producer && pair.consumer === consumer);
-    // A pair fits within itself, unless it went round without looking at a part.
-    if (around !== undefined) return around.at.path === path ? path : undefined;
-    this.#steps += costOf(producer) + costOf(consumer);
-    if (isNever(consumer) || this.#steps > maxSteps || this.#pairs.length > maxDepth) return path;
-    // No outcome is kept: one that relied on a pair around it may be wrong elsewhere.
-    this.#pairs.push({ producer, consumer, at });
-    const found = this.#compareNodes({ producer, consumer, at });
-    this.#pairs.pop();
-    return found;
-  }
+/** Tells whether both nodes have the same constraints. A reference may mean another node in the other shape. */
+function isSameNode({ producer, consumer }: NodePair): boolean {
+  const text = constraintText(producer);
+  return text === constraintText(consumer) && !text.includes('"$ref"');
+}
 
-  #fits(given: JsonValue, asked: JsonValue, at: Place): boolean {
-    return this.compare(given, asked, at) === undefined;
-  }
+/** Returns a required field that a producer may leave out, or a closed consumer refuses or drops. */
+function findUnmet({ producer, consumer }: NodePair): string | undefined {
+  const [sent, declared] = [new Set(requiredOf(producer)), fieldsOf(consumer)];
+  const isClosed = consumer["additionalProperties"] === false;
+  return requiredOf(consumer).find((name) => !sent.has(name) || (isClosed && !declared.has(name)));
+}
 
-  #compareNodes({ producer, consumer, at }: NodePair): string | undefined {
-    const [arms, parts] = [listOf(producer["anyOf"]), listOf(producer["allOf"])];
-    const ofProducer = (key: string): Place => ({ ...at, isPart: at.isPart || !isAlone(producer, key) });
-    const ofConsumer = (key: string): Place => ({ ...at, drops: at.drops && isAlone(consumer, key) });
-    if (arms.length > 0 && arms.every((arm) => this.#fits(arm, consumer, ofProducer("anyOf")))) return undefined;
-    if (parts.some((part) => this.#fits(part, consumer, ofProducer("allOf")))) return undefined;
-    for (const part of listOf(consumer["allOf"])) {
-      const found = this.compare(producer, part, ofConsumer("allOf"));
+function findInFields(pair: NodePair): string | undefined {
+  const { producer, consumer, isDropping } = pair;
+  const unmet = findUnmet(pair);
+  if (unmet !== undefined) return placeOf(pair, unmet);
+  const { additionalProperties: given } = producer;
+  const { additionalProperties: asked } = consumer;
+  const isClosed = asked === false;
+  const rest = isClosed && isDropping ? true : asked;
+  const sent = isClosed && !sendsUndeclared(producer) ? false : given;
+  return findInDeclared(pair, rest) ?? findInRest(pair, "additionalProperties", [sent, rest]);
+}
+
+/** @param rest - the schema by which a consumer accepts fields that it does not declare. */
+function findInDeclared(pair: NodePair, rest: JsonValue | undefined): string | undefined {
+  const [given, asked] = [fieldsOf(pair.producer), fieldsOf(pair.consumer)];
+  const sendsOthers = sendsUndeclared(pair.producer);
+  for (const name of new Set([...asked.keys(), ...given.keys()])) {
+    const [from, to] = [given.get(name), asked.get(name)];
+    if (from !== undefined && to !== undefined) {
+      const found = findDifference(partPair(pair, { name, keywords: ["properties", name], parts: [from, to] }));
       if (found !== undefined) return found;
+    } else if ((from !== undefined || sendsOthers) && !acceptsAnything(to ?? rest)) {
+      return placeOf(pair, name);
     }
-    const { anyOf } = consumer;
-    if (anyOf !== undefined && !listOf(anyOf).some((arm) => this.#fits(producer, arm, ofConsumer("anyOf")))) {
-      return at.path;
-    }
-    return this.#compareOwn({ producer, consumer, at });
-  }
-
-  #compareOwn(pair: NodePair): string | undefined {
-    const { producer, consumer, at } = pair;
-    if (!fitsKeywords(producer, consumer)) return at.path;
-    if (at.drops && !fitsDropped(producer, consumer)) return at.path;
-    const missing = missingField(producer, consumer);
-    if (missing !== undefined) return below(at.path, missing);
-    return this.#compareFields(pair) ?? this.#compareItems(pair);
-  }
-
-  #compareFields({ producer, consumer, at }: NodePair): string | undefined {
-    // Which names a pattern matches is not tried.
-    if (producer["patternProperties"] !== undefined) return fitsPatterns(producer, consumer) ? undefined : at.path;
-    const [given, asked] = [declaredFields(producer), declaredFields(consumer)];
-    for (const key of new Set([...Object.keys(asked), ...Object.keys(given)])) {
-      const found = this.#compareField(key, { producer, consumer, at });
-      if (found !== undefined) return found;
-    }
-    return this.#compareRest({ producer, consumer, at }) ?? this.#compareNames({ producer, consumer, at });
-  }
-
-  #compareRest({ producer, consumer, at }: NodePair): string | undefined {
-    const [given, asked] = [producer["additionalProperties"], consumer["additionalProperties"]];
-    if (isDropped(consumer, at) || (given === undefined && asked === false)) return undefined;
-    return this.#compareAt("*", [given, asked], at);
-  }
-
-  #compareNames({ producer, consumer, at }: NodePair): string | undefined {
-    const { propertyNames } = consumer;
-    if (propertyNames === undefined) return undefined;
-    return this.compare(producer["propertyNames"] ?? { type: "string" }, propertyNames, this.place(at.path));
-  }
-
-  #compareField(key: string, { producer, consumer, at }: NodePair): string | undefined {
-    const [given, asked] = [declaredFields(producer), declaredFields(consumer)];
-    if (!Object.hasOwn(asked, key)) {
-      return isDropped(consumer, at)
-        ? undefined
-        : this.#compareAt(key, [given[key], consumer["additionalProperties"]], at);
-    }
-    if (Object.hasOwn(given, key)) return this.#compareAt(key, [given[key], asked[key]], at);
-    const { additionalProperties: rest } = producer;
-    // Most libraries leave an object open that they strip: a field that no part of the producer declares never comes.
-    const isWhole = !at.isPart && producer["anyOf"] === undefined && producer["allOf"] === undefined;
-    if (rest === false || (rest === undefined && isWhole)) return undefined;
-    return this.#compareAt(key, [rest, asked[key]], at);
-  }
-
-  #compareAt(
-    key: string,
-    [given, asked]: readonly [JsonValue | undefined, JsonValue | undefined],
-    at: Place,
-  ): string | undefined {
-    return this.compare(given, asked, this.place(below(at.path, key)));
-  }
-
-  #compareItems({ producer, consumer, at }: NodePair): string | undefined {
-    const [given, asked] = [listOf(producer["prefixItems"]), listOf(consumer["prefixItems"])];
-    const most = typeof producer["maxItems"] === "number" ? producer["maxItems"] : Number.POSITIVE_INFINITY;
-    const length = Math.max(given.length, asked.length);
-    for (let index = 0; index < Math.min(length, most); index += 1) {
-      const [from, to] = [given[index] ?? producer["items"], asked[index] ?? consumer["items"]];
-      const found = this.#compareAt(String(index), [from, to], at);
-      if (found !== undefined) return found;
-    }
-    return most <= length ? undefined : this.#compareAt("*", [producer["items"], consumer["items"]], at);
-  }
-}
-
-/** Tells whether a reader drops the fields that it does not declare. */
-function isDropped(consumer: JsonObject, { drops }: Place): boolean {
-  return drops && consumer["additionalProperties"] === false;
-}
-
-/** Tells whether a keyword is the only constraint of a node, and of an `allOf` the only part. */
-function isAlone(node: JsonObject, keyword: string): boolean {
-  const others = Object.keys(node).filter((key) => key !== keyword && !isAnnotation(key));
-  return others.length === 0 && (keyword !== "allOf" || listOf(node["allOf"]).length === 1);
-}
-
-function resolve(document: SchemaDocument, node: JsonObject): JsonObject | undefined {
-  let found = node;
-  for (let count = 0; count < maxRefs; count++) {
-    const { $ref } = found;
-    if (typeof $ref !== "string") return found;
-    // What stands beside a reference counts too, and in a shape nothing does.
-    if (Object.keys(found).length > 1) return undefined;
-    // A shape is JSON, and so is what it points at.
-    found = toNode(document.resolve($ref, document.root as JsonObject).node as JsonValue);
   }
   return undefined;
 }
 
-/** Returns the cost of comparing one node: its parts by their number, everything else by its weight. */
-function costOf(node: JsonObject): number {
-  let cost = 1;
-  for (const key in node) {
-    const part = node[key];
-    if (!partKeywords.has(key) || typeof part !== "object" || part === null) cost += weigh(part);
-    else cost += Array.isArray(part) ? part.length : Object.keys(part).length;
-  }
-  return cost;
+/**
+ * Tells whether a producer may send a field that it does not declare. An open object does not: most libraries strip it. Unless
+ * another keyword may declare further fields.
+ */
+function sendsUndeclared(producer: JsonObject): boolean {
+  const { type, additionalProperties: rest = false } = producer;
+  const declared = fieldsOf(producer);
+  return (
+    type !== "object" ||
+    rest !== false ||
+    constraintsOf(producer).some((keyword) => !comparedKeywords.has(keyword)) ||
+    requiredOf(producer).some((name) => !declared.has(name))
+  );
 }
 
-/** Counts the values, names and characters of a value, no further than what is too much. */
-function weigh(value: JsonValue | undefined): number {
-  const queue: (JsonValue | undefined)[] = [value];
-  let weight = 0;
-  while (queue.length > 0 && weight <= maxWeight) {
-    const next = queue.pop();
-    weight += typeof next === "string" ? 1 + next.length / charactersPerUnit : 1;
-    if (typeof next !== "object" || next === null) continue;
-    if (Array.isArray(next) && next.length > maxWeight) return next.length;
-    for (const [key, part] of Object.entries(next)) {
-      weight += Array.isArray(next) ? 0 : key.length / charactersPerUnit;
-      queue.push(part);
-    }
-  }
-  return weight;
+/** Compares the schemas of all items, or of all fields without a name. */
+function findInRest(pair: NodePair, keyword: string, parts: Part["parts"]): string | undefined {
+  return findDifference(partPair(pair, { name: "*", keywords: [keyword], parts }));
+}
+
+/** A part of both nodes of a pair. */
+interface Part {
+  readonly name: string;
+  /** The steps from the pair to the part. */
+  readonly keywords: readonly string[];
+  readonly parts: readonly [JsonValue | undefined, JsonValue | undefined];
+}
+
+function partPair(pair: NodePair, { name, keywords, parts: [producer, consumer] }: Part): NodePair {
+  return {
+    ...pair,
+    producer: toNode(producer),
+    consumer: toNode(consumer),
+    place: placeOf(pair, name),
+    pointer: pair.pointer + toPointer(keywords).slice(1),
+    around: [...pair.around, pair.pointer],
+  };
+}
+
+function placeOf({ place }: NodePair, name: string): string {
+  return place === "" ? name : `${place}.${name}`;
+}
+
+function fitsTypes(producer: JsonObject, consumer: JsonObject): boolean {
+  const types = typesOf(consumer);
+  if (types === undefined) return true;
+  const allowed = new Set(types.includes("number") ? [...types, "integer"] : types);
+  const { enum: values } = producer;
+  const given = typesOf(producer) ?? (Array.isArray(values) ? values.map(jsonTypeOf) : ["any"]);
+  return given.every((type) => allowed.has(type));
+}
+
+function fitsValues({ enum: given }: JsonObject, { enum: allowed }: JsonObject): boolean {
+  if (allowed === undefined) return true;
+  const texts = new Set(toList(allowed).map(canonicalText));
+  return Array.isArray(given) && given.every((value) => texts.has(canonicalText(value)));
+}
+
+function fitsBounds(producer: JsonObject, consumer: JsonObject): boolean {
+  const fits = ([key, ...names]: Bound, isWithin: (given: number, asked: number) => boolean): boolean => {
+    const asked = consumer[key];
+    if (asked === undefined) return true;
+    const given = names.map((name) => producer[name]).filter((value) => typeof value === "number");
+    return given.some((value) => isWithin(value, Number(asked)));
+  };
+  return (
+    lowerBounds.every((bound) => fits(bound, (given, asked) => given >= asked)) &&
+    upperBounds.every((bound) => fits(bound, (given, asked) => given <= asked))
+  );
+}
+
+/** Returns the keywords of a node that may refuse a value. The name of a field is always a string. */
+function constraintsOf(node: JsonObject): readonly string[] {
+  return Object.keys(node).filter((key) => {
+    return !isAnnotation(key) && !(key === "propertyNames" && canonicalText(node[key] ?? null) === anyName);
+  });
+}
+
+function acceptsAnything(part: JsonValue | undefined): boolean {
+  return constraintsOf(toNode(part)).length === 0;
+}
+
+/** Returns the canonical text of a node without its annotations. */
+function constraintText(node: JsonObject): string {
+  return canonicalText(Object.fromEntries(Object.entries(node).filter(([key]) => !isAnnotation(key))));
 }
 
 function toNode(part: JsonValue | undefined): JsonObject {
@@ -258,19 +236,10 @@ function toNode(part: JsonValue | undefined): JsonObject {
   return part === false ? nothing : anything;
 }
 
-function isEmpty(node: JsonObject): boolean {
-  return Object.keys(node).every(isAnnotation);
+function requiredOf({ required }: JsonObject): readonly string[] {
+  return toList(required).filter((name) => typeof name === "string");
 }
 
-function isNever(node: JsonObject): boolean {
-  const { not } = node;
-  return not === true || (isJsonObject(not) && isEmpty(not));
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function below(path: string, key: string): string {
-  return path === "" ? key : `${path}.${key}`;
+function fieldsOf({ properties }: JsonObject): ReadonlyMap<string, JsonValue> {
+  return new Map(Object.entries(isJsonObject(properties) ? properties : {}));
 }

@@ -1,9 +1,9 @@
-import type { JsonValue } from "./json.ts";
-import type { SchemaDocument } from "./schema-document.ts";
-import { isNode, tidyNode } from "./schema-node.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import { toList } from "./json.ts";
+import { typesOf, valuesOf } from "./keywords.ts";
+import { isNode, tidyNode } from "./schema-document.ts";
+import type { SchemaDocument, SchemaNode } from "./schema-document.ts";
 import { wireKey } from "./wire-forms.ts";
-import { anyPlan, codedKinds, planOfProperty } from "./wire-plan.ts";
+import { anyPlan, codedKinds, planOfItem, planOfProperty } from "./wire-plan.ts";
 import type { LazyPlan, ListPlan, RecordPlan, ScalarPlan, WirePlan } from "./wire-plan.ts";
 
 interface Compiler {
@@ -15,26 +15,26 @@ interface Compiler {
 
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "propertyNames"];
 const arrayKeywords = ["items", "prefixItems", "contains"];
-/** Flags before the plan is analysed: the careful answer for both. */
+/** The flags before the plan is analysed: no plan is taken for JSON. */
 const unknownFlags: Pick<WirePlan, "coded" | "plain"> = { coded: true, plain: false };
 const lazyAny: LazyPlan = () => anyPlan;
-/** The rest of a closed object or tuple, which no valid value has. */
+/** The rest of a closed object or tuple, which a valid value does not have. */
 const nothingPlan: WirePlan = Object.freeze({ kind: "any", coded: false, plain: true });
 const lazyNothing: LazyPlan = () => nothingPlan;
 // The arms of two unions multiply; beyond this the second is not distributed.
 const maxArms = 64;
-// Merging recursive plans of different periods unfolds them: beyond this depth the first one decides.
+// Recursive plans of different periods unfold when they merge. Below this depth the first one decides.
 const maxDepth = 16;
-// Recursive plans come back to the same two plans: the same merged plan then closes the circle.
+// Recursive plans merge the same two plans again, which gives the same merged plan.
 const merged = new WeakMap<WirePlan, WeakMap<WirePlan, WirePlan>>();
 
 /**
- * Compiles which nodes of a document hold values that JSON does not have. Follows references instead of inlining
- * them, so a date below a recursive node is found at every depth. The document must have passed `normalise`.
+ * Compiles the wire plan of a document. Follows references instead of writing them out, so a date below a recursive node is found
+ * at every depth. `normalise` must have accepted the document.
  */
 export function compilePlan(document: SchemaDocument): WirePlan {
   const compiler: Compiler = { document, made: new Map(), making: new Set(), distrusted: new Set() };
-  const plan = compile(compiler, document.root, isNode(document.root) ? document.root : {});
+  const plan = compile(compiler, document.root, document.base);
   analysePlan(plan, compiler.distrusted);
   return plan;
 }
@@ -60,9 +60,9 @@ function compileNode(compiler: Compiler, raw: SchemaNode, base: SchemaNode): Wir
     const target = compiler.document.resolve(ref, base);
     parts.push(compile(compiler, target.node, target.base));
   }
-  for (const part of listOf(node["allOf"])) parts.push(compile(compiler, part, base));
+  parts.push(...toList(node["allOf"]).map((part) => compile(compiler, part, base)));
   for (const key of ["anyOf", "oneOf"]) {
-    const arms = listOf(node[key]);
+    const arms = toList(node[key]);
     if (arms.length > 0) parts.push(unionOf(arms.map((arm) => compile(compiler, arm, base))));
   }
   const plan = parts.reduce((first, second) => mergePlans(first, second));
@@ -76,7 +76,7 @@ function ownPlan(compiler: Compiler, node: SchemaNode, base: SchemaNode): WirePl
   if (form === "date" || form === "bigint") return { kind: form, ...unknownFlags };
   if (form === "set") return { kind: "set", item: lazily(node["items"]), ...unknownFlags };
   if (form === "map") {
-    const [key, value] = listOf(isNode(node["items"]) ? node["items"]["prefixItems"] : undefined);
+    const [key, value] = toList(isNode(node["items"]) ? node["items"]["prefixItems"] : undefined);
     return { kind: "map", key: lazily(key), value: lazily(value), ...unknownFlags };
   }
   return unionOf(armsByType(node, lazily));
@@ -92,17 +92,11 @@ function armsByType(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WireP
   const arms: WirePlan[] = [];
   if (has("object", objectKeywords)) arms.push(recordPlan(node, lazily));
   if (has("array", arrayKeywords)) arms.push(listPlan(node, lazily));
-  // Without a type, what is neither object nor array is not constrained.
+  // Without a type, values that are neither object nor array are not constrained.
   if (types === undefined) return arms.length === 0 ? [] : [...arms, anyPlan];
   const scalars = types.filter((name) => name !== "object" && name !== "array");
   if (scalars.length > 0) arms.push({ kind: "scalar", types: scalars, values: undefined, ...unknownFlags });
   return arms;
-}
-
-function typesOf(node: SchemaNode): readonly string[] | undefined {
-  const { type } = node;
-  if (type === undefined) return undefined;
-  return (Array.isArray(type) ? type : [type]).map(String);
 }
 
 function recordPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePlan {
@@ -114,14 +108,14 @@ function recordPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WireP
     patterns: patterns.map(([source, raw]) => ({ pattern: new RegExp(source, "u"), plan: lazily(raw) })),
     rest: isNode(rest) ? lazily(rest) : rest === false ? lazyNothing : lazyAny,
     closed: rest === false,
-    required: listOf(node["required"]).map(String),
+    required: toList(node["required"]).map(String),
     ...unknownFlags,
   };
 }
 
 function listPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePlan {
   const { minItems, maxItems, items } = node;
-  const prefix = listOf(node["prefixItems"]).map(lazily);
+  const prefix = toList(node["prefixItems"]).map(lazily);
   const max = typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY;
   const rest = isNode(items) ? lazily(items) : lazyAny;
   return {
@@ -132,16 +126,6 @@ function listPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePla
     max,
     ...unknownFlags,
   };
-}
-
-function valuesOf(node: SchemaNode): readonly JsonValue[] | undefined {
-  const values = Object.hasOwn(node, "const") ? [node["const"]] : node["enum"];
-  // tidyNode lets only JSON data through under both keywords.
-  return Array.isArray(values) ? (values as readonly JsonValue[]) : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /**
@@ -192,7 +176,7 @@ function childPlans(plan: WirePlan): readonly WirePlan[] {
     case "list":
       return [...plan.prefix, plan.rest].map((child) => child());
     case "record":
-      return [...plan.properties.values(), ...plan.patterns.map(({ plan: child }) => child), plan.rest].map((child) =>
+      return [...plan.properties.values(), ...plan.patterns.map((each) => each.plan), plan.rest].map((child) =>
         child(),
       );
     case "map":
@@ -207,8 +191,8 @@ function childPlans(plan: WirePlan): readonly WirePlan[] {
 }
 
 /**
- * Merges the plans of a value that fits both, as an `allOf` asks for, or a `$ref` with siblings. Plans that say nothing
- * give way; objects and arrays merge part by part; unions distribute; otherwise the one with a wire form decides.
+ * Merges the plans of a value that fits both, below an `allOf` or a `$ref` with siblings. The plan of anything gives way; objects
+ * and arrays merge part by part; unions distribute; otherwise the plan with a wire form decides.
  */
 function mergePlans(first: WirePlan, second: WirePlan, depth = 0): WirePlan {
   if (first === nothingPlan) return second;
@@ -258,8 +242,7 @@ function mergeRecords(first: RecordPlan, second: RecordPlan, depth: number): Rec
 
 function mergeLists(first: ListPlan, second: ListPlan, depth: number): ListPlan {
   const length = Math.max(first.prefix.length, second.prefix.length);
-  const at = (plan: ListPlan, index: number): WirePlan => (plan.prefix[index] ?? plan.rest)();
-  const merge = (index: number) => mergePlans(at(first, index), at(second, index), depth + 1);
+  const merge = (index: number) => mergePlans(planOfItem(first, index), planOfItem(second, index), depth + 1);
   return {
     kind: "list",
     prefix: Array.from({ length }, (_, index) => once(() => merge(index))),
@@ -270,13 +253,13 @@ function mergeLists(first: ListPlan, second: ListPlan, depth: number): ListPlan 
   };
 }
 
-/** Makes a plan on first use and keeps it. */
+/** Creates a plan on first use and keeps it. */
 function once(make: () => WirePlan): LazyPlan {
   let made: WirePlan | undefined;
   return () => (made ??= make());
 }
 
-/** A union of plans; of one plan it is that plan, of none anything. */
+/** Returns the union of plans: of one plan that plan, of none the plan of anything. */
 function unionOf(arms: readonly WirePlan[]): WirePlan {
   const [only = anyPlan] = arms;
   return arms.length < 2 ? only : { kind: "union", arms, ...unknownFlags };

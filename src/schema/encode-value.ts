@@ -3,21 +3,21 @@ import { clipText } from "./visible-text.ts";
 import { isPlainObject, maxLevels, setOwn } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import { fromBigint } from "./wire-forms.ts";
-import { fitLevels, fitsPlan, planOfProperty } from "./wire-plan.ts";
-import type { ListPlan, MapPlan, RecordPlan, SetPlan, UnionPlan, WirePlan } from "./wire-plan.ts";
+import { fitLevels, fitsPlan, planOfItem, planOfProperty } from "./wire-plan.ts";
+import type { RecordPlan, WirePlan } from "./wire-plan.ts";
 
-// Cycles are looked for below this depth only: ordinary values are never that deep, so they never pay for it.
+// Cycles are searched below this depth only, which ordinary values never reach.
 const cycleCheckDepth = 32;
 const maxPathBytes = 128;
 
 /** Writes an instance of a class as JSON; `undefined` refuses it. */
 export type EncodeInstance = (value: object, path: WalkPath) => JsonValue | undefined;
 
-/** Position of an encoding walk: errors name it, and it stops the walk in a cycle. */
+/** The position of an encoding walk: errors name it, and it ends the walk in a cycle. */
 export interface WalkPath {
   readonly keys: (string | number)[];
   readonly ancestors: object[];
-  /** Asked before `toJSON` of an instance. @default refuses all that have no `toJSON` */
+  /** Called before `toJSON` of an instance. @default refuses instances without `toJSON` */
   readonly encodeInstance: EncodeInstance | undefined;
 }
 
@@ -26,10 +26,7 @@ export function createWalkPath(encodeInstance?: EncodeInstance): WalkPath {
   return { keys: [], ancestors: [], encodeInstance };
 }
 
-/**
- * Enters a container; the caller pops `ancestors` when it leaves. Errors: `UNSERIALISABLE` for a cycle, or for more
- * than 512 levels.
- */
+/** Enters a container; the caller pops `ancestors` when it leaves. @throws SurfaceError for a cycle, or for more than 512 levels. */
 function enter(path: WalkPath, container: object): void {
   const { ancestors } = path;
   if (ancestors.length > cycleCheckDepth) {
@@ -40,13 +37,13 @@ function enter(path: WalkPath, container: object): void {
   ancestors.push(container);
 }
 
-/** Builds the `UNSERIALISABLE` error for the place where the walk stands. */
+/** Creates the error for the current position. */
 function unserialisable(path: WalkPath, found: string): SurfaceError {
   const where = path.keys.length === 0 ? "(root)" : clipText(path.keys.join("."), maxPathBytes);
   return new SurfaceError("UNSERIALISABLE", `cannot write "${where}" as JSON: found ${found}, need a JSON value`);
 }
 
-// The walk has gone round several times before it noticed: report the first place where the cycle closes.
+// The walk has followed the cycle several times before it checks for one. The error names the first place where it closes.
 function cycleError(path: WalkPath, length: number): SurfaceError {
   const { ancestors, keys } = path;
   const start = ancestors.findIndex((ancestor, index) => ancestor === ancestors[index + length]);
@@ -55,11 +52,11 @@ function cycleError(path: WalkPath, length: number): SurfaceError {
 }
 
 /**
- * Writes a value that no schema describes: JSON values and dates pass, `toJSON` is honoured, undefined properties are
- * dropped. Parts that are JSON already are shared with the input and not copied.
+ * Writes a value without a schema: JSON values and dates pass, `toJSON` is called, undefined properties are dropped. Parts that are
+ * JSON already are shared with the input and not copied.
  *
- * Errors: `UNSERIALISABLE`, naming the path, for everything that JSON would drop or change silently: Map, Set, bigint,
- * NaN, invalid dates, functions, symbols, undefined in an array, cycles, instances of a class without `toJSON`.
+ * @throws SurfaceError `UNSERIALISABLE`, naming the path, for values that JSON would drop or change silently: Map, Set, bigint,
+ *   NaN, invalid dates, functions, symbols, undefined in an array, cycles, instances of a class without `toJSON`.
  */
 export function encodeAny(value: unknown, path: WalkPath): JsonValue {
   switch (typeof value) {
@@ -74,12 +71,6 @@ export function encodeAny(value: unknown, path: WalkPath): JsonValue {
     default:
       throw unserialisable(path, typeof value === "undefined" ? "undefined" : `a ${typeof value}`);
   }
-}
-
-/** Writes a date. Errors: `UNSERIALISABLE` when it is invalid. */
-function encodeDate(value: Date, path: WalkPath): string {
-  if (Number.isNaN(value.getTime())) throw unserialisable(path, "an invalid Date");
-  return value.toISOString();
 }
 
 /** Writes each item with `encodeItem`; returns the array itself when no item changes. */
@@ -142,6 +133,11 @@ function encodeObject(value: object, path: WalkPath): JsonValue {
   return json;
 }
 
+function encodeDate(value: Date, path: WalkPath): string {
+  if (Number.isNaN(value.getTime())) throw unserialisable(path, "an invalid Date");
+  return value.toISOString();
+}
+
 function encodeToJson(value: object, path: WalkPath): JsonValue {
   enter(path, value);
   // encodeObject has just seen that it is a function.
@@ -157,34 +153,28 @@ function className(value: object): string {
 }
 
 /**
- * Writes a validated value along a plan. Where the value is not what the plan expects, it is written as if nothing
- * were known about it. Errors: `UNSERIALISABLE`, naming the path.
+ * Writes a validated value along a plan. A part that does not look like its plan is written by {@link encodeAny}.
+ *
+ * @throws SurfaceError `UNSERIALISABLE`, naming the path.
  */
 export function encodePlanned(plan: WirePlan, value: unknown, path: WalkPath): JsonValue {
-  // Without a wire form below, what a plan says is no matter: above all its patterns, which may be a stranger's.
+  // Without a wire form below, the plan does not matter, above all its patterns, which may come from a foreign schema.
   if (!plan.coded) return encodeAny(value, path);
   switch (plan.kind) {
-    case "union":
-      return encodeUnion(plan, value, path);
+    case "union": {
+      const arm = plan.arms.find((candidate) => fitsPlan(candidate, value, { side: "memory", levels: fitLevels }));
+      return arm === undefined ? encodeAny(value, path) : encodePlanned(arm, value, path);
+    }
     case "bigint":
       return typeof value === "bigint" ? encodeBigint(value, path) : encodeAny(value, path);
-    case "date":
-    case "any":
-    case "scalar":
-      return encodeAny(value, path);
+    case "record":
+      return encodeRecord(plan, value, path);
+    case "list":
+      if (!Array.isArray(value)) return encodeAny(value, path);
+      return encodeItems(value, path, (item, index) => encodePlanned(planOfItem(plan, index), item, path));
     default:
-      return encodeContainer(plan, value, path);
+      return encodeEntries(plan, value, path);
   }
-}
-
-function encodeContainer(plan: ListPlan | RecordPlan | MapPlan | SetPlan, value: unknown, path: WalkPath): JsonValue {
-  if (plan.kind === "record") return encodeRecord(plan, value, path);
-  if (plan.kind === "list" && Array.isArray(value)) {
-    return encodeItems(value, path, (item, index) => encodePlanned((plan.prefix[index] ?? plan.rest)(), item, path));
-  }
-  if (plan.kind === "map" && value instanceof Map) return encodeMap(plan, value, path);
-  if (plan.kind === "set" && value instanceof Set) return encodeSet(plan, value, path);
-  return encodeAny(value, path);
 }
 
 function encodeBigint(value: bigint, path: WalkPath): string {
@@ -199,26 +189,26 @@ function encodeRecord(plan: RecordPlan, value: unknown, path: WalkPath): JsonVal
   return encodeProperties(value, path, (item, key) => encodePlanned(planOfProperty(plan, key), item, path));
 }
 
-function encodeMap(plan: MapPlan, value: ReadonlyMap<unknown, unknown>, path: WalkPath): JsonValue {
-  enter(path, value);
-  const pairs = Array.from(value, (pair, index) => {
-    path.keys.push(index);
-    const wire = [encodePlanned(plan.key(), pair[0], path), encodePlanned(plan.value(), pair[1], path)];
-    path.keys.pop();
-    return wire;
+/** Writes a map or a set as an array, and any other value by {@link encodeAny}. */
+function encodeEntries(plan: WirePlan, value: unknown, path: WalkPath): JsonValue {
+  if (plan.kind === "set" && value instanceof Set) {
+    return encodeCopy(value, path, (item) => encodePlanned(plan.item(), item, path));
+  }
+  if (plan.kind !== "map" || !(value instanceof Map)) return encodeAny(value, path);
+  return encodeCopy(value, path, (entry) => {
+    // An entry of a map is a pair.
+    const [key, item] = entry as readonly [unknown, unknown];
+    return [encodePlanned(plan.key(), key, path), encodePlanned(plan.value(), item, path)];
   });
-  path.ancestors.pop();
-  return pairs;
 }
 
-function encodeSet(plan: SetPlan, value: ReadonlySet<unknown>, path: WalkPath): JsonValue {
+function encodeCopy(
+  value: Iterable<unknown> & object,
+  path: WalkPath,
+  encodeItem: (item: unknown) => JsonValue,
+): JsonValue {
   enter(path, value);
-  const items = encodeItems([...value], path, (item) => encodePlanned(plan.item(), item, path));
+  const items = encodeItems([...value], path, encodeItem);
   path.ancestors.pop();
   return items;
-}
-
-function encodeUnion(plan: UnionPlan, value: unknown, path: WalkPath): JsonValue {
-  const arm = plan.arms.find((candidate) => fitsPlan(candidate, value, { side: "memory", levels: fitLevels }));
-  return arm === undefined ? encodeAny(value, path) : encodePlanned(arm, value, path);
 }

@@ -67,3 +67,10 @@ export function jsonTypeOf(json: JsonValue): string {
   if (json === null) return "null";
   return Array.isArray(json) ? "array" : typeof json;
 }
+
+/** Returns a value that is an array, or an empty array. */
+export function toList(value: JsonValue | undefined): readonly JsonValue[];
+export function toList(value: unknown): readonly unknown[];
+export function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,24 +1,15 @@
-import type { JsonObject } from "./json.ts";
-
 /**
  * The JSON Schema 2020-12 keywords by their value: a schema, a list or a map of schemas, or data. Each walk over a schema uses
- * these tables, so that a property that is *named* like a keyword is never taken for one.
+ * these tables, so that no property is taken for the keyword of the same name.
  * Source: json-schema.org/draft/2020-12 (core, applicator, unevaluated, validation, meta-data, format, content).
  */
+import { isJsonObject, setOwn } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 /** Keywords whose value is one schema. */
 export const schemaKeywords: ReadonlySet<string> = new Set([
-  "items",
-  "contains",
-  "unevaluatedItems",
-  "additionalProperties",
-  "unevaluatedProperties",
-  "propertyNames",
-  "not",
-  "if",
-  "then",
-  "else",
-  "contentSchema",
+  ...["items", "contains", "unevaluatedItems", "additionalProperties", "unevaluatedProperties", "propertyNames"],
+  ...["not", "if", "then", "else", "contentSchema"],
 ]);
 
 /** Keywords whose value is a list of schemas. */
@@ -30,29 +21,25 @@ export const mapKeywords: ReadonlySet<string> = new Set(["properties", "patternP
 /** Keywords under which a document keeps schemas to refer to. */
 export const definitionKeywords: ReadonlySet<string> = new Set(["$defs", "definitions"]);
 
-/** Keywords that say something about a value and never reject one. Beside a `$ref`, the referring side's wins. */
-export const annotationKeywords: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "default",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-  "examples",
-]);
+/** The keywords that apply to values of one type only. A "number" may be an "integer". */
+export const keywordsByType: Readonly<Record<string, readonly string[]>> = {
+  string: ["format", "pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType", "contentSchema"],
+  number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  object: [
+    ...["properties", "required", "patternProperties", "propertyNames", "additionalProperties"],
+    ...["unevaluatedProperties", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"],
+  ],
+  array: [
+    ...["prefixItems", "items", "contains", "minContains", "maxContains", "unevaluatedItems"],
+    ...["minItems", "maxItems", "uniqueItems"],
+  ],
+};
 
 /** The order in which keywords are emitted. A keyword that is not in the list is not emitted, save `x-…` ones, last. */
 export const keywordOrder: readonly string[] = [
-  ...["type", "title", "description", "deprecated", "readOnly", "writeOnly"],
-  ...["const", "enum", "format", "pattern", "minLength", "maxLength"],
-  ...["contentEncoding", "contentMediaType", "contentSchema"],
-  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
-  ...["properties", "required", "patternProperties", "propertyNames", "additionalProperties"],
-  ...["unevaluatedProperties", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"],
-  ...["prefixItems", "items", "contains", "minContains", "maxContains", "unevaluatedItems"],
-  ...["minItems", "maxItems", "uniqueItems"],
-  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
-  ...["default", "examples"],
+  ...["type", "title", "description", "deprecated", "readOnly", "writeOnly", "const", "enum"],
+  ...Object.values(keywordsByType).flat(),
+  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "default", "examples"],
 ];
 
 /** The formats that 2020-12 defines; any other makes strict validators refuse the whole schema. */
@@ -62,14 +49,9 @@ export const standardFormats: ReadonlySet<string> = new Set([
   ...["json-pointer", "relative-json-pointer", "regex"],
 ]);
 
-/** The type names that JSON Schema has. */
-export const standardTypes: ReadonlySet<unknown> = new Set([
-  ...["string", "number", "integer", "boolean", "null", "object", "array"],
-]);
-
 /**
- * Keywords that read their neighbours: to lift one out of its node changes what it means. Keywords of one group stay
- * together when a `$ref` is inlined beside siblings.
+ * Keywords that depend on the keywords beside them. Keywords of one group stay together when a `$ref` is written out beside
+ * siblings.
  */
 export const keywordGroups: readonly ReadonlySet<string>[] = [
   new Set(["properties", "patternProperties", "additionalProperties", "unevaluatedProperties"]),
@@ -77,9 +59,12 @@ export const keywordGroups: readonly ReadonlySet<string>[] = [
   new Set(["if", "then", "else"]),
 ];
 
+const annotationKeywords: ReadonlySet<string> = new Set([
+  ...["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"],
+]);
 const ranks: ReadonlyMap<string, number> = new Map(keywordOrder.map((keyword, index) => [keyword, index]));
 
-/** Tells whether a keyword says something about a value and never rejects one. */
+/** Tells whether a keyword describes values and never refuses one. */
 export function isAnnotation(key: string): boolean {
   return annotationKeywords.has(key) || key.startsWith("x-");
 }
@@ -94,4 +79,63 @@ export function compareKeywords(first: string, second: string): number {
 /** Puts the keywords of one node into the canonical order. */
 export function orderKeywords(node: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(node).toSorted(([first], [second]) => compareKeywords(first, second)));
+}
+
+/**
+ * Copies the value of a keyword with each schema below it replaced. Boolean schemas stay, except under `not`.
+ *
+ * @param replace - gets the schema, and its name in a map or its index in a list.
+ * @returns undefined if the value is data.
+ */
+export function copySchemas(
+  { key, value }: { readonly key: string; readonly value: unknown },
+  replace: (schema: unknown, step?: string | number) => JsonValue,
+): JsonValue | undefined {
+  if (schemaKeywords.has(key)) return typeof value === "boolean" && key !== "not" ? value : replace(value);
+  if (listKeywords.has(key) && Array.isArray(value)) return value.map((schema, index) => replace(schema, index));
+  if (!mapKeywords.has(key) || !isJsonObject(value)) return undefined;
+  const copy: Record<string, JsonValue> = {};
+  for (const [name, schema] of Object.entries(value)) setOwn(copy, name, replace(schema, name));
+  return copy;
+}
+
+const typeTests: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map<string, (value: unknown) => boolean>([
+  ["string", (value) => typeof value === "string"],
+  // JSON.parse reads 1e999 as Infinity.
+  ["number", (value) => Number.isFinite(value)],
+  ["integer", (value) => Number.isInteger(value)],
+  ["boolean", (value) => typeof value === "boolean"],
+  ["null", (value) => value === null],
+  ["array", (value) => Array.isArray(value)],
+  ["object", isJsonObject],
+]);
+
+/** Tells whether a name is a type of JSON Schema. */
+export function isStandardType(name: unknown): name is string {
+  return typeTests.has(name);
+}
+
+/** Tells whether a value is of a type of JSON Schema. */
+export function isOfType(value: unknown, type: unknown): boolean {
+  return typeTests.get(type)?.(value) ?? false;
+}
+
+/** Creates the test for values of at least one of some types. */
+export function createTypeTest(types: readonly unknown[]): (value: unknown) => boolean {
+  const tests = types.map((type) => typeTests.get(type) ?? (() => false));
+  const [only] = tests;
+  return only !== undefined && tests.length === 1 ? only : (value) => tests.some((test) => test(value));
+}
+
+/** Returns the types that a node allows; undefined if it has no `type`. */
+export function typesOf({ type }: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  if (type === undefined) return undefined;
+  return (Array.isArray(type) ? type : [type]).map(String);
+}
+
+/** Returns the only values that a node allows; undefined if it has neither `const` nor `enum`. The node is JSON. */
+export function valuesOf(node: Readonly<Record<string, unknown>>): readonly JsonValue[] | undefined {
+  const values = Object.hasOwn(node, "const") ? [node["const"] ?? null] : node["enum"];
+  // The values of JSON are JSON.
+  return Array.isArray(values) ? (values as readonly JsonValue[]) : undefined;
 }

@@ -1,25 +1,22 @@
 import { SurfaceError } from "../errors.ts";
-import { setOwn } from "./json.ts";
+import { canonicalText, isJsonObject, jsonTypeOf, toList } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import {
   compareKeywords,
+  copySchemas,
   isAnnotation,
+  isOfType,
+  isStandardType,
   keywordGroups,
-  listKeywords,
-  mapKeywords,
+  keywordsByType,
   orderKeywords,
-  schemaKeywords,
-  standardTypes,
 } from "./keywords.ts";
-import { toPortableNode } from "./portable-node.ts";
-import { relaxIntersection } from "./fold-intersection.ts";
-import type { SchemaDocument } from "./schema-document.ts";
-import { isNode, maxSchemaDepth, maxSchemaNodes, tidyNode } from "./schema-node.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import { isNode, maxSchemaDepth, maxSchemaNodes, tidyNode } from "./schema-document.ts";
+import type { Located, SchemaDocument, SchemaNode } from "./schema-document.ts";
 import { wireKey } from "./wire-forms.ts";
 
-// Characters of the JSON text. What a source repeats by references costs it nothing and every listing all of it; no model
-// reads a schema of this size.
+// Characters of JSON. References cost a source nothing, but each listing carries the schema with its references written out. No
+// model reads a schema of this size.
 const maxLength = 524_288;
 // Quotes and a colon around a key, quotes around a text or brackets around a list, a comma.
 const quotesLength = 6;
@@ -27,23 +24,22 @@ const maxShownKeys = 8;
 // A wider schema below them makes the node around them narrower, or another one.
 const exactKeywords: ReadonlySet<string> = new Set(["not", "if", "contains"]);
 const combiners: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
-// What tidyNode leaves in a node for us, and agents never see.
+// `tidyNode` leaves these to the walks over a document. Agents never see them.
 const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
+const typedKeywords: ReadonlySet<string> = new Set(["type", "enum", ...Object.values(keywordsByType).flat()]);
 
 /** Options of {@link normalise}. */
 export interface NormaliseOptions {
   /** Members of an `allOf` share their keys, as zod's intersections do: a closed one does not close the others. */
-  readonly pooled?: boolean;
+  readonly isPooled?: boolean;
   /** Keeps `oneOf` in the root and in the parts and arms of the root. @default false: it becomes `anyOf` everywhere */
   readonly keepsOneOf?: boolean;
 }
 
-interface Walk {
+interface Walk extends Required<NormaliseOptions> {
   readonly document: SchemaDocument;
-  readonly pooled: boolean;
-  readonly keepsOneOf: boolean;
   readonly path: string[];
-  /** The nodes being expanded right now: to meet one again is recursion. */
+  /** The nodes that are being written: a reference to one of them is recursion. */
   readonly active: Set<unknown>;
   nodes: number;
   /** The number of `not`, `if` and `contains` around the node that is written. */
@@ -55,19 +51,19 @@ interface Walk {
 }
 
 /**
- * Makes a document self-contained, canonical and portable: every local `$ref` is inlined (its siblings survive), each
- * node is tidied and written with the keywords that hosts understand, in one order. Recursion, more than 64 levels and
- * more than 10,000 nodes become nodes that say so and accept anything, recursion anything of its type. Values of
- * `default`, `enum` and `examples` are data and stay untouched. Idempotent; the document is not mutated.
+ * Makes a document self-contained, canonical and portable. Writes out each local `$ref` with its siblings, tidies each node, and
+ * keeps the keywords that hosts understand, in one order. Recursion, more than 64 levels and more than 10,000 nodes become nodes
+ * that say so and accept anything, recursion anything of its type. Values of `default`, `enum` and `examples` are data and stay.
+ * Idempotent; does not change the document.
  *
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the path, for a reference that is remote or points at nothing, and for a
  *   document of more than 524,288 characters with its references written out.
  */
 export function normalise(document: SchemaDocument, options: NormaliseOptions = {}): JsonObject {
-  const { pooled = false, keepsOneOf = false } = options;
+  const { isPooled = false, keepsOneOf = false } = options;
   const counts = { nodes: 0, exact: 0, standIns: 0, length: 0 };
-  const walk: Walk = { document, pooled, keepsOneOf, path: [], active: new Set(), ...counts };
-  return inline(walk, document.root, isNode(document.root) ? document.root : {});
+  const walk: Walk = { document, isPooled, keepsOneOf, path: [], active: new Set(), ...counts };
+  return inline(walk, document.root, document.base);
 }
 
 function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
@@ -81,7 +77,7 @@ function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   const copy = inlineNode(walk, tidyNode(raw), base);
   walk.active.delete(raw);
   const isExact = walk.exact > 0 || (walk.keepsOneOf && walk.path.every((key) => combiners.has(key)));
-  return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy, isExact);
+  return toPortableNode(walk.isPooled ? openMembers(copy) : copy, isExact);
 }
 
 /** Returns the node that stands for one that is recursive, too deep or one too many. */
@@ -94,25 +90,21 @@ function standInAt(walk: Walk, raw: unknown): JsonObject | undefined {
     : undefined;
 }
 
-// A node without a type is an error to some providers, and unions of the day are seldom recursive themselves.
-function recursive(raw: SchemaNode): JsonObject {
-  const { type } = raw;
-  const description = `Recursive: the same shape as ${nameOf(raw)}`;
-  return typeof type === "string" && standardTypes.has(type) ? { type, description } : { description };
+// A node without a type is an error to some providers.
+function recursive({ type, title }: SchemaNode): JsonObject {
+  const description = `Recursive: the same shape as ${typeof title === "string" ? title : "an enclosing value"}`;
+  return isStandardType(type) ? { type, description } : { description };
 }
 
 function inlineNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
   const own = copyNode(walk, node, base);
   const ref = node["$ref"] ?? node["$dynamicRef"];
-  return typeof ref === "string" ? combineRef(inlineRef(walk, ref, base), own) : own;
-}
-
-function inlineRef(walk: Walk, ref: string, base: SchemaNode): JsonObject {
+  if (typeof ref !== "string") return own;
   const target = resolve(walk, ref, base);
-  return inline(walk, target.node, target.base);
+  return combineRef(inline(walk, target.node, target.base), own);
 }
 
-function resolve(walk: Walk, ref: string, base: SchemaNode): { node: unknown; base: SchemaNode } {
+function resolve(walk: Walk, ref: string, base: SchemaNode): Located {
   try {
     return walk.document.resolve(ref, base);
   } catch (cause) {
@@ -138,39 +130,34 @@ function copyNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
   return copy;
 }
 
-function copyKeyword(walk: Walk, { key, value }: { key: string; value: unknown }, base: SchemaNode): JsonValue {
-  walk.path.push(key);
-  spend(walk, key.length + quotesLength);
-  const copy = copyValue(walk, { key, value }, base);
+function copyKeyword(walk: Walk, keyword: { key: string; value: unknown }, base: SchemaNode): JsonValue {
+  return within(walk, keyword.key, () => {
+    const schemas = copySchemas(keyword, (schema, step) => {
+      return typeof step === "string"
+        ? within(walk, step, () => inline(walk, schema, base))
+        : inline(walk, schema, base);
+    });
+    return schemas ?? copyData(walk, keyword.value);
+  });
+}
+
+/** Writes what is below a keyword or a name. */
+function within(walk: Walk, step: string, write: () => JsonValue): JsonValue {
+  walk.path.push(step);
+  countLength(walk, step.length + quotesLength);
+  const json = write();
   walk.path.pop();
-  return copy;
-}
-
-function copyValue(walk: Walk, { key, value }: { key: string; value: unknown }, base: SchemaNode): JsonValue {
-  // `additionalProperties: false` has no spelling as readable as the boolean.
-  if (schemaKeywords.has(key)) return typeof value === "boolean" && key !== "not" ? value : inline(walk, value, base);
-  if (listKeywords.has(key) && Array.isArray(value)) return value.map((item) => inline(walk, item, base));
-  return mapKeywords.has(key) && isNode(value) ? copyMap(walk, value, base) : copyData(walk, value);
-}
-
-function copyMap(walk: Walk, schemas: SchemaNode, base: SchemaNode): JsonValue {
-  const copy: Record<string, JsonValue> = {};
-  for (const [name, schema] of Object.entries(schemas)) {
-    walk.path.push(name);
-    spend(walk, name.length + quotesLength);
-    setOwn(copy, name, inline(walk, schema, base));
-    walk.path.pop();
-  }
-  return copy;
+  return json;
 }
 
 function copyData(walk: Walk, value: unknown): JsonValue {
-  spend(walk, typeof value === "string" ? value.length : JSON.stringify(value).length);
-  // tidyNode lets only JSON data through under the other keywords; a copy, since the result is frozen.
-  return (typeof value === "object" ? structuredClone(value) : value) as JsonValue;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  countLength(walk, text.length);
+  // tidyNode lets only JSON through under the other keywords; a copy, since the result is frozen.
+  return (typeof value === "object" ? JSON.parse(text) : value) as JsonValue;
 }
 
-function spend(walk: Walk, length: number): void {
+function countLength(walk: Walk, length: number): void {
   walk.length += length;
   if (walk.length <= maxLength) return;
   throw new SurfaceError(
@@ -180,20 +167,15 @@ function spend(walk: Walk, length: number): void {
   );
 }
 
-function nameOf(raw: unknown): string {
-  const title = isNode(raw) ? raw["title"] : undefined;
-  return typeof title === "string" ? title : "an enclosing value";
-}
-
 /**
- * Joins what a `$ref` pointed at with the keywords beside it. Both apply: annotations beside the reference win over
- * the target's, constraints are merged where that keeps their meaning and put into an `allOf` where it does not.
+ * Joins the target of a `$ref` with the keywords beside it. Annotations beside the reference win over the target's. Constraints are
+ * merged where that keeps their meaning, and put into an `allOf` elsewhere.
  */
 function combineRef(target: JsonObject, siblings: JsonObject): JsonObject {
   const keys = Object.keys(siblings);
   if (keys.length === 0) return target;
   const annotations = pick(siblings, isAnnotation);
-  const constraints = pick(siblings, (key) => !Object.hasOwn(annotations, key));
+  const constraints = pick(siblings, (key) => !isAnnotation(key));
   const clashes = Object.keys(constraints).some((key) => clashesWith(target, key, constraints[key]));
   if (!clashes) return orderKeywords({ ...target, ...constraints, ...annotations });
   return orderKeywords({ ...annotations, allOf: [target, constraints] });
@@ -205,6 +187,89 @@ function clashesWith(target: JsonObject, key: string, value: JsonValue | undefin
   return group !== undefined && Object.keys(target).some((other) => group.has(other));
 }
 
-function pick(node: JsonObject, keep: (key: string) => boolean): JsonObject {
-  return Object.fromEntries(Object.entries(node).filter(([key]) => keep(key)));
+function pick(node: JsonObject, isKept: (key: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => isKept(key)));
+}
+
+/**
+ * Opens the members of an `allOf`. In JSON Schema a closed member sees its own properties only, so two closed objects
+ * reject each other's keys and nothing is valid; zod means "the keys of all members together".
+ */
+export function openMembers(node: JsonObject): JsonObject {
+  const { allOf } = node;
+  return Array.isArray(allOf) && allOf.length > 1 ? { ...node, allOf: allOf.map(openMember) } : node;
+}
+
+function openMember(member: JsonValue): JsonValue {
+  if (!isJsonObject(member)) return member;
+  const { additionalProperties, ...rest } = member;
+  const open: JsonObject = additionalProperties === false ? rest : { ...member };
+  for (const key of combiners) {
+    const arms = open[key];
+    if (Array.isArray(arms)) open[key] = arms.map(openMember);
+  }
+  return open;
+}
+
+/**
+ * Rewrites a node with the keywords that hosts and providers understand: `anyOf` for `oneOf`, `enum` for `const`, one type
+ * a node. The schemas below the node are portable already.
+ *
+ * @param isExact - Whether the result may not be wider than the node, as below `not`. Then `oneOf` stays. Elsewhere `anyOf`
+ *   may be wider, because values are validated by the original schema.
+ */
+function toPortableNode(node: JsonObject, isExact: boolean): JsonObject {
+  const portable = splitTypes(toTypedEnum(isExact ? node : toInclusive(node)));
+  return portable === node ? node : orderKeywords(portable);
+}
+
+function toInclusive(node: JsonObject): JsonObject {
+  const { oneOf, ...rest } = node;
+  return oneOf === undefined ? node : withUnion(rest, oneOf);
+}
+
+/** Adds a union to a node, which may have another one. */
+function withUnion(node: JsonObject, arms: JsonValue): JsonObject {
+  if (node["anyOf"] === undefined) return { ...node, anyOf: arms };
+  return { ...node, allOf: [...toList(node["allOf"]), { anyOf: arms }] };
+}
+
+function toTypedEnum(node: JsonObject): JsonObject {
+  const { const: only, ...rest } = node;
+  const values = only === undefined ? rest["enum"] : onlyAmong(only, rest["enum"]);
+  if (!Array.isArray(values)) return node;
+  if (values.length === 0) return { not: {} };
+  if (rest["type"] !== undefined && only === undefined) return node;
+  const types = [...new Set(values.map(jsonTypeOf))];
+  const type = rest["type"] ?? (types.length === 1 ? types[0] : types);
+  return { ...rest, ...(type === undefined ? {} : { type }), enum: values };
+}
+
+/** Returns a constant, unless the list of values beside it lacks it. */
+function onlyAmong(only: JsonValue, values: JsonValue | undefined): readonly JsonValue[] {
+  const text = canonicalText(only);
+  return !Array.isArray(values) || values.some((value) => canonicalText(value) === text) ? [only] : [];
+}
+
+/** Writes one arm a type, each with the keywords of that type. Annotations stay on the node. */
+function splitTypes(node: JsonObject): JsonObject {
+  const { type, enum: values } = node;
+  if (type === "null" && Array.isArray(values) && values.includes(null)) return pick(node, (key) => key !== "enum");
+  if (!Array.isArray(type)) return node;
+  const rest = pick(node, (key) => !typedKeywords.has(key));
+  const arms = type.flatMap((name) => (typeof name === "string" ? armOf(node, name) : []));
+  const [only] = arms;
+  // No value is of one of the types and among the values.
+  if (only === undefined) return { not: {} };
+  return arms.length === 1 ? { ...rest, ...only } : withUnion(rest, arms);
+}
+
+function armOf(node: JsonObject, type: string): JsonObject[] {
+  const own = keywordsByType[type === "integer" ? "number" : type] ?? [];
+  const arm = pick(node, (key) => own.includes(key));
+  const { enum: values } = node;
+  if (!Array.isArray(values)) return [{ type, ...arm }];
+  const fitting = values.filter((value) => isOfType(value, type));
+  if (fitting.length === 0) return [];
+  return [type === "null" ? { type } : { type, ...arm, enum: fitting }];
 }

@@ -1,7 +1,7 @@
 import { canonicalText, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./keywords.ts";
-import { absentNode } from "./schema-node.ts";
+import { absentNode } from "./schema-document.ts";
 
 /** The values of one field, or of all fields that a schema does not name. */
 export interface Field {

@@ -1,16 +1,16 @@
 import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
-import { absentNode, formlessNode } from "./schema-node.ts";
+import { absentNode, formlessNode } from "./schema-document.ts";
 import { standardOf } from "./standard.ts";
 import type { Schema, SchemaSide } from "./standard.ts";
 import { bigintSchema, dateSchema, mapSchema, setSchema } from "./wire-forms.ts";
 
 const targets = ["draft-2020-12", "draft-07"] as const;
 
-// Neither library hands its converter to a hook, so what a Map or Set holds is unknown to us.
+// Neither library passes its converter to a hook, so the contents of a Map or Set are unknown.
 const anyMap = mapSchema({}, {});
 const anySet = setSchema({});
 
-/** Options for the converter of each library: return a wire form instead of throwing or dropping a type. */
+/** The options by which the converter of each library returns a wire form instead of throwing or dropping a type. */
 const optionsByVendor: Readonly<Record<string, Record<string, unknown>>> = {
   arktype: {
     fallback: {
@@ -72,12 +72,12 @@ function hasConverter(standard: object): standard is StandardJSONSchemaV1.Props 
   return "jsonSchema" in standard && typeof standard.jsonSchema === "object" && standard.jsonSchema !== null;
 }
 
-/** One side of a schema as JSON Schema, before it is normalised, and what else its library lets us know. */
+/** One side of a schema as JSON Schema, before it is normalised, and facts about its values. */
 export interface RawSchema {
-  /** The document: may hold references, and wire markers under `wireKey`. */
+  /** The document. May hold references, and wire forms under `wireKey`. */
   readonly document: unknown;
-  /** True when the value itself may be undefined. */
+  /** Whether the value itself may be undefined. */
   readonly optional: boolean;
-  /** True when a validated value is made new from the declared parts only, with finite numbers: zod does that. */
+  /** Whether validation creates the value from the declared parts only, with finite numbers, as zod does. */
   readonly rebuilds: boolean;
 }

@@ -1,17 +1,17 @@
 import type * as z from "zod";
 import { SurfaceError } from "../errors.ts";
-import type { SchemaSide } from "./standard.ts";
-import { foldIntersection } from "./fold-intersection.ts";
-import { setOwn } from "./json.ts";
+import { isFunction, isObject } from "../options/is-object.ts";
+import { setOwn, toList } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import type { RawSchema } from "./read-standard.ts";
-import { isNode, toJsonData } from "./schema-node.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import { isNode, toJsonData } from "./schema-document.ts";
+import type { SchemaNode } from "./schema-document.ts";
+import type { SchemaSide } from "./standard.ts";
 import { mapSchema, setSchema, wireKey } from "./wire-forms.ts";
-import { checkedForm, countKeywords, leafNode, patternSources, readZodBounds } from "./zod-leaves.ts";
+import { checkedForm, countKeywords, defined, leafNode, patternSources, readZodBounds } from "./zod-leaves.ts";
 import { isTransforming, isZodSchema, mayBeAbsent, mayBeUndefined, passedOn, zodInternals } from "./zod-schema.ts";
 
-/** A node that is being filled in. */
+/** A node before it is complete. */
 type Draft = Record<string, unknown>;
 
 interface Walk {
@@ -19,14 +19,8 @@ interface Walk {
   /** The node of each schema. A schema that is used twice has one node, and a recursive one is a circle of nodes. */
   readonly nodes: Map<z.core.$ZodType, Draft>;
   readonly done: Set<Draft>;
-  /** Nodes that were needed before they were done, by the `$id` that refers to them. */
+  /** The `$id` of each node that another one refers to because it was not complete. */
   readonly referred: Map<Draft, string>;
-}
-
-type Metadata = Readonly<Record<string, unknown>>;
-
-interface Registry {
-  get(schema: z.core.$ZodType): Metadata | undefined;
 }
 
 const formless: ReadonlySet<string> = new Set([
@@ -67,14 +61,15 @@ function convert(walk: Walk, schema: z.core.$ZodType): Draft {
   if (inner !== undefined) return wrap(walk, schema, own);
   const node: Draft = {};
   walk.nodes.set(schema, node);
-  // An author who states the shape of something that JSON Schema cannot say means that instead.
-  const shape = statesShape(own) && isFormless(schema) ? {} : (leafNode(schema) ?? structureNode(walk, schema));
+  // The shape in an author's metadata replaces a type that JSON Schema cannot express.
+  const isReplaced = formless.has(zodInternals(schema).def.type) && shapeKeywords.some((key) => own[key] !== undefined);
+  const shape = isReplaced ? {} : (leafNode(schema) ?? structureNode(walk, schema));
   Object.assign(node, shape, own);
   walk.done.add(node);
   return node;
 }
 
-/** A wrapper is what it wraps, and where it says something itself a copy of that. */
+/** Converts a wrapper to the node of the schema in it, or to a copy of that node if the wrapper has keywords. */
 function wrap(walk: Walk, schema: z.core.$ZodTypes, own: Draft): Draft {
   const inner = passedOn(schema, walk.side);
   const node = inner === undefined ? {} : convert(walk, inner);
@@ -101,26 +96,17 @@ function refer(walk: Walk, node: Draft): string {
 function ownKeywords(walk: Walk, schema: z.core.$ZodTypes): Draft {
   const own = metadataOf(schema);
   const { type } = zodInternals(schema).def;
-  const fallback = shownFallback(walk, schema);
+  // The output of a prefault has no default: zod fills it in before the schema runs.
+  const fallback = walk.side === "output" && type === "prefault" ? undefined : toWireData(fallbackOf(schema));
   if (fallback !== undefined) own["default"] ??= fallback;
   if (type === "readonly") own["readOnly"] ??= true;
-  // A default is of the output's type: before a transform it would be a wrong example.
-  const hasExamples = "default" in own || "examples" in own;
-  return walk.side === "input" && hasExamples && isTransforming(schema) ? withoutExamples(own) : own;
+  const { default: _default, examples: _examples, ...others } = own;
+  const isShorter = Object.keys(others).length < Object.keys(own).length;
+  // Both are of the output's type: before a transform they would be wrong.
+  return walk.side === "input" && isShorter && isTransforming(schema) ? others : own;
 }
 
-/** Returns the default in its wire form. The output of a prefault has none: zod puts it in before the schema runs. */
-function shownFallback(walk: Walk, schema: z.core.$ZodTypes): unknown {
-  if (walk.side === "output" && zodInternals(schema).def.type === "prefault") return undefined;
-  const value = fallbackOf(schema);
-  return value === undefined ? undefined : toWireData(value);
-}
-
-function withoutExamples({ default: _default, examples: _examples, ...own }: Draft): Draft {
-  return own;
-}
-
-/** Tells whether a fallback is put in that is no plain JSON: it passes the schema unseen. */
+/** Tells whether zod fills in a value that is not plain JSON: the schema does not check it. */
 function isUnseen(schema: z.core.$ZodTypes): boolean {
   const { type } = zodInternals(schema).def;
   if (type !== "default" && type !== "catch") return false;
@@ -128,7 +114,7 @@ function isUnseen(schema: z.core.$ZodTypes): boolean {
   return value === undefined || toJsonData(value) !== value;
 }
 
-/** The value that a default, prefault or catch puts in; undefined when it depends on the input. */
+/** Returns the value that a default, prefault or catch fills in; undefined when it depends on the input. */
 function fallbackOf(schema: z.core.$ZodTypes): unknown {
   const { def } = zodInternals(schema);
   if (def.type === "default" || def.type === "prefault") return def.defaultValue;
@@ -139,10 +125,6 @@ function fallbackOf(schema: z.core.$ZodTypes): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isFormless(schema: z.core.$ZodTypes): boolean {
-  return formless.has(zodInternals(schema).def.type);
 }
 
 function structureNode(walk: Walk, schema: z.core.$ZodTypes): SchemaNode {
@@ -157,9 +139,9 @@ function structureNode(walk: Walk, schema: z.core.$ZodTypes): SchemaNode {
     case "record":
       return recordNode(walk, def);
     case "map":
-      return mapSchemaOf(walk, def);
+      return mapSchema(convert(walk, def.keyType), convert(walk, def.valueType));
     case "set":
-      return { ...setSchema({}), items: convert(walk, def.valueType) };
+      return setSchema(convert(walk, def.valueType));
     case "union":
       return unionNode(walk, def);
     case "intersection":
@@ -171,15 +153,9 @@ function structureNode(walk: Walk, schema: z.core.$ZodTypes): SchemaNode {
   }
 }
 
-function mapSchemaOf(walk: Walk, def: z.core.$ZodMapDef): SchemaNode {
-  const { items, ...node } = mapSchema({}, {});
-  const prefixItems = [convert(walk, def.keyType), convert(walk, def.valueType)];
-  return { ...node, items: { ...(isNode(items) ? items : {}), prefixItems } };
-}
-
 function intersectionNode(walk: Walk, def: z.core.$ZodIntersectionDef): SchemaNode {
   const [left, right] = [convert(walk, def.left), convert(walk, def.right)];
-  // A part that is still being filled in is recursive, and stays a part.
+  // A part that is not complete is recursive, and stays a part.
   const folded = walk.done.has(left) && walk.done.has(right) ? foldIntersection(left, right) : undefined;
   return folded ?? { allOf: [left, right] };
 }
@@ -189,22 +165,74 @@ function unionNode(walk: Walk, def: z.core.$ZodUnionDef): SchemaNode {
   return "inclusive" in def && !def.inclusive ? { oneOf: arms } : { anyOf: arms };
 }
 
+/**
+ * Writes an intersection of objects as one object, and one with a union as a union of such objects: easier to read than
+ * an `allOf`, and to compare. Undefined where a part has other keywords than fields, or where two share a field.
+ */
+function foldIntersection(left: SchemaNode, right: SchemaNode): SchemaNode | undefined {
+  const [lefts, rights] = [armsOf(left), armsOf(right)];
+  if (lefts === undefined && rights === undefined) return foldObjects(left, right);
+  const folded =
+    lefts === undefined
+      ? toList(rights).map((arm) => foldObjects(left, arm))
+      : lefts.map((arm) => foldObjects(arm, right));
+  return folded.includes(undefined) ? undefined : { anyOf: folded };
+}
+
+/** Returns the arms of a node that is a union without further keywords. */
+function armsOf({ anyOf, oneOf, ...rest }: SchemaNode): readonly unknown[] | undefined {
+  const arms = anyOf ?? oneOf;
+  return Array.isArray(arms) && Object.keys(rest).length === 0 ? arms : undefined;
+}
+
+function foldObjects(left: unknown, right: unknown): SchemaNode | undefined {
+  if (!isFoldable(left) || !isFoldable(right)) return undefined;
+  const properties: Draft = {};
+  for (const { properties: own } of [left, right]) {
+    for (const [key, part] of Object.entries(isNode(own) ? own : {})) {
+      if (Object.hasOwn(properties, key)) return undefined;
+      setOwn(properties, key, part);
+    }
+  }
+  const required = [left, right].flatMap((node) => toList(node["required"]).map(String));
+  // A field that neither declares is refused only where both refuse it.
+  const isClosed = left["additionalProperties"] === false && right["additionalProperties"] === false;
+  return objectOf(properties, required, isClosed ? false : undefined);
+}
+
+function objectOf(properties: Draft, required: readonly string[], additionalProperties: unknown): SchemaNode {
+  return defined({
+    type: "object",
+    properties,
+    required: required.length > 0 ? required : undefined,
+    additionalProperties,
+  });
+}
+
+const foldedKeywords: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties"]);
+
+function isFoldable(node: unknown): node is SchemaNode {
+  if (!isNode(node)) return false;
+  const { type, additionalProperties: rest } = node;
+  if (type !== "object" || (rest !== undefined && rest !== false)) return false;
+  return Object.keys(node).every((key) => foldedKeywords.has(key));
+}
+
 function arrayNode(walk: Walk, schema: z.core.$ZodTypes, def: z.core.$ZodArrayDef): SchemaNode {
-  const isOpen = mayBeUndefined(def.element);
-  const items = convert(walk, def.element);
-  return { type: "array", items, ...countKeywords(schema), ...(isOpen ? { [wireKey]: checkedForm } : {}) };
+  const form = mayBeUndefined(def.element) ? checkedForm : undefined;
+  return defined({ type: "array", items: convert(walk, def.element), ...countKeywords(schema), [wireKey]: form });
 }
 
 function tupleNode(walk: Walk, def: z.core.$ZodTupleDef): SchemaNode {
   const least = def.items.findLastIndex((item) => !mayBeAbsent(item, walk.side)) + 1;
   const isOpen = [...def.items, def.rest].some((item) => mayBeUndefined(item));
-  return {
+  return defined({
     type: "array",
     prefixItems: def.items.map((item) => convert(walk, item)),
     ...(def.rest ? { items: convert(walk, def.rest) } : { items: false, maxItems: def.items.length }),
-    ...(least > 0 ? { minItems: least } : {}),
-    ...(isOpen ? { [wireKey]: checkedForm } : {}),
-  };
+    minItems: least > 0 ? least : undefined,
+    [wireKey]: isOpen ? checkedForm : undefined,
+  });
 }
 
 function objectNode(walk: Walk, { shape, catchall }: z.core.$ZodObjectDef): SchemaNode {
@@ -213,12 +241,7 @@ function objectNode(walk: Walk, { shape, catchall }: z.core.$ZodObjectDef): Sche
   const required = Object.keys(shape).filter((key) => !mayBeLeftOut(walk, shape[key]));
   const isStrict = catchall === undefined ? walk.side === "output" : zodInternals(catchall).def.type === "never";
   const rest = isStrict ? false : catchall === undefined ? undefined : convert(walk, catchall);
-  return {
-    type: "object",
-    properties,
-    ...(required.length > 0 ? { required } : {}),
-    ...(rest === undefined ? {} : { additionalProperties: rest }),
-  };
+  return objectOf(properties, required, rest);
 }
 
 // On the wire a property that is undefined is absent, although zod wants the key of an output to be there.
@@ -236,20 +259,16 @@ function recordNode(walk: Walk, def: z.core.$ZodRecordDef): SchemaNode {
   }
   const keys = zodInternals(def.keyType).values;
   const isPartial = ("partial" in def && def.partial) || mayBeLeftOut(walk, def.valueType);
-  const required = keys === undefined || isPartial ? [] : [...keys].filter(isKey).map(String);
-  return {
+  const required = isPartial ? [] : [...(keys ?? [])].filter((key) => ["string", "number"].includes(typeof key));
+  return defined({
     type: "object",
     propertyNames: toNames(convert(walk, def.keyType)),
     additionalProperties: values,
-    ...(required.length > 0 ? { required } : {}),
-  };
+    required: required.length > 0 ? required.map(String) : undefined,
+  });
 }
 
-function isKey(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number";
-}
-
-/** The names of a record's properties, which are text: a number among the keys is its decimal text. */
+/** Converts the keys of a record to schemas of property names: a number becomes its decimal text. */
 function toNames(keys: SchemaNode): SchemaNode {
   const { type, enum: values, const: value, anyOf } = keys;
   if (Array.isArray(anyOf)) return { ...keys, anyOf: anyOf.map((arm: unknown) => (isNode(arm) ? toNames(arm) : arm)) };
@@ -272,39 +291,29 @@ function unknownType(type: string): SurfaceError {
  */
 function metadataOf(schema: z.core.$ZodType): Record<string, unknown> {
   const keywords: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(registered(schema) ?? {})) {
+  for (const [key, value] of Object.entries(registered(schema))) {
     const wire = key === "id" || key === wireKey ? undefined : toWireData(value);
     if (wire !== undefined) keywords[key] = wire;
   }
   return keywords;
 }
 
-/** Tells whether metadata states the JSON Schema of a node, and not only describes it. */
-function statesShape(metadata: Metadata): boolean {
-  return shapeKeywords.some((key) => metadata[key] !== undefined);
-}
-
 /**
- * Asks the copy of zod that made the schema. `zod/mini` has no `meta()`; its registry is global from zod 4.1 on, and
- * before that nothing can be known about it from outside.
+ * Reads metadata from the copy of zod that made the schema. `zod/mini` has no `meta()`; its registry is global from zod 4.1 on, and
+ * private before that.
  */
-function registered(schema: z.core.$ZodType): Metadata | undefined {
-  if ("meta" in schema && typeof schema.meta === "function") {
-    // The method of a zod 4 schema: without arguments it reads.
-    const metadata: unknown = Reflect.apply(schema.meta, schema, []);
-    return typeof metadata === "object" && metadata !== null ? Object.fromEntries(Object.entries(metadata)) : undefined;
-  }
-  return sharedRegistry()?.get(schema);
+function registered(schema: z.core.$ZodType): object {
+  // The method of a zod 4 schema: without arguments it reads.
+  if ("meta" in schema && isFunction(schema.meta)) return toObject(Reflect.apply(schema.meta, schema, []));
+  const registry = toObject(Reflect.get(globalThis, "__zod_globalRegistry"));
+  return "get" in registry && isFunction(registry.get) ? toObject(Reflect.apply(registry.get, registry, [schema])) : {};
 }
 
-function sharedRegistry(): Registry | undefined {
-  const registry: unknown = Reflect.get(globalThis, "__zod_globalRegistry");
-  const isRegistry = typeof registry === "object" && registry !== null && "get" in registry;
-  // zod's own name for the registry that all its copies share.
-  return isRegistry ? (registry as Registry) : undefined;
+function toObject(value: unknown): object {
+  return isObject(value) ? value : {};
 }
 
-/** Writes a default or an example as JSON by what it is, without a schema. Undefined when it has no JSON form. */
+/** Returns the JSON form of a default or an example, without a schema; undefined when it has none. */
 function toWireData(value: unknown): JsonValue | undefined {
   return toJsonData(unwrap(value, 0));
 }
@@ -315,6 +324,6 @@ function unwrap(value: unknown, depth: number): unknown {
   if (value instanceof Map || value instanceof Set)
     return Array.from(value, (item: unknown) => unwrap(item, depth + 1));
   if (Array.isArray(value)) return value.map((item) => unwrap(item, depth + 1));
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  if (!isObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item, depth + 1)]));
 }

@@ -1,7 +1,7 @@
 import type { Issue } from "../errors.ts";
 import { clipText } from "./visible-text.ts";
 
-/** At most this many issues are kept of a failed validation. House policy: the first few are what gets fixed. */
+/** The number of issues that a failed validation keeps. A caller fixes the first few. */
 export const maxIssues = 5;
 
 // maxIssues lines of "- path: message\n" stay under 2 KiB: 5 * (2 + 128 + 2 + 272 + 1) = 2,025 bytes.
@@ -9,7 +9,7 @@ const maxPathBytes = 128;
 const maxMessageBytes = 272;
 const maxSegments = 32;
 
-/** Builds an issue whose path and message are free of control characters and bounded (128 and 272 bytes). */
+/** Creates an issue whose path and message are without control characters and bounded (128 and 272 bytes). */
 export function createIssue(segments: readonly PropertyKey[], message: unknown): Issue {
   const kept = segments.length > maxSegments ? [...segments.slice(0, maxSegments), "…"] : segments;
   const path = kept.map((segment) => (typeof segment === "symbol" ? (segment.description ?? "symbol") : segment));
@@ -19,7 +19,7 @@ export function createIssue(segments: readonly PropertyKey[], message: unknown):
 /**
  * Renders issues for a model, one line each: `- node: expected string, received number`. At most 5 lines and 2 KiB.
  *
- * @param root - what to call the value itself; pass `value` for a wrapped schema, so that paths are those of the wire.
+ * @param root - the name of the value itself; pass `value` for a wrapped schema, so that paths are those of the wire.
  */
 export function renderIssues(issues: readonly Issue[], root = ""): string {
   const lines = issues.slice(0, maxIssues).map(({ path, message }) => {

@@ -1,7 +1,159 @@
 import { SurfaceError } from "../errors.ts";
-import { definitionKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
-import { isNode } from "./schema-node.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import { createWalkPath, encodeAny } from "./encode-value.ts";
+import type { JsonValue } from "./json.ts";
+import {
+  definitionKeywords,
+  isStandardType,
+  keywordOrder,
+  listKeywords,
+  mapKeywords,
+  schemaKeywords,
+  standardFormats,
+} from "./keywords.ts";
+import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
+
+/** A JSON Schema object as a library emitted it, unchecked. */
+export type SchemaNode = Readonly<Record<string, unknown>>;
+
+/** Nodes of a schema, with its references written out, that agents see. Any value fits the rest. */
+export const maxSchemaNodes = 10_000;
+/** Levels of a schema: deeper than any host renders, and than any argument that the dispatcher accepts. */
+export const maxSchemaDepth = 64;
+
+/** Tells whether a value is an object and not an array. */
+export function isNode(value: unknown): value is SchemaNode {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the node for a value that is always absent. A union drops it; elsewhere it accepts anything and says why. */
+export function absentNode(): SchemaNode {
+  return { description: "Always absent", [wireKey]: "absent" };
+}
+
+/** Returns the node for a value without a JSON form: it accepts anything and says why. */
+export function formlessNode(what: string): SchemaNode {
+  return { description: `Has no JSON form: ${what}` };
+}
+
+/** Copies plain JSON data out of an unknown value, or returns undefined. */
+export function toJsonData(value: unknown): JsonValue | undefined {
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  try {
+    return encodeAny(value, createWalkPath());
+  } catch {
+    return undefined;
+  }
+}
+
+const knownKeywords: ReadonlySet<string> = new Set([...keywordOrder, wireKey, "$ref", "$dynamicRef"]);
+
+// Type names of TypeBox, and not of JSON Schema, for values that JSON does not have.
+const foreignTypes: ReadonlyMap<unknown, SchemaNode> = new Map([
+  ["Date", dateSchema],
+  ["bigint", bigintSchema],
+  ["undefined", absentNode()],
+  ["void", absentNode()],
+]);
+
+// The type of each wire form, and the keyword that goes with it when an author overrides the type.
+const typedForms: ReadonlyMap<unknown, { type: string; keyword: string }> = new Map([
+  ["date", { type: "string", keyword: "format" }],
+  ["bigint", { type: "string", keyword: "pattern" }],
+  ["map", { type: "array", keyword: "items" }],
+  ["set", { type: "array", keyword: "items" }],
+]);
+
+/**
+ * Tidies one node without descending. Boolean schemas become objects, draft-07 tuples `prefixItems`, unknown types descriptions.
+ * Drops non-standard formats, patterns that do not compile, `$schema`, `$id`, `$defs` and keywords that 2020-12 does not have
+ * (except `x-…`). Leaves schemas below the node and `$ref` as they are.
+ */
+export function tidyNode(raw: unknown): SchemaNode {
+  if (!isNode(raw)) return raw === false ? { not: {} } : {};
+  const node: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(modernTuple(raw))) {
+    if (!knownKeywords.has(key) && !key.startsWith("x-")) continue;
+    const tidied = tidyKeyword(key, value);
+    if (tidied !== undefined) node[key] = tidied;
+  }
+  return dropAbsentArms(dropStaleForm(withKnownType(node)));
+}
+
+function tidyKeyword(key: string, value: unknown): unknown {
+  if (schemaKeywords.has(key)) return isNode(value) || typeof value === "boolean" ? value : undefined;
+  if (listKeywords.has(key)) return isFilledList(value) ? value : undefined;
+  if (mapKeywords.has(key)) return isNode(value) ? compilableKeys(key, value) : undefined;
+  return isUsable(key, value) ? toJsonData(value) : undefined;
+}
+
+function isUsable(key: string, value: unknown): boolean {
+  if (key === "required") return isFilledList(value);
+  if (key === "format") return typeof value === "string" && standardFormats.has(value);
+  return key !== "pattern" || (typeof value === "string" && isPattern(value));
+}
+
+function isFilledList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+// Draft-07 spells a tuple `items: [...]` with `additionalItems`. A closed tuple gets `maxItems`, because a bare `items: false` is
+// an error to portability linters and means the same.
+function modernTuple(raw: SchemaNode): SchemaNode {
+  const { items, additionalItems, ...rest } = raw;
+  const tuple = Array.isArray(items) ? items : raw["prefixItems"];
+  if (!Array.isArray(tuple)) return raw;
+  const tail = Array.isArray(items) ? additionalItems : items;
+  if (tail !== false) return { ...rest, prefixItems: tuple, items: tail };
+  const maxItems = typeof raw["maxItems"] === "number" ? Math.min(raw["maxItems"], tuple.length) : tuple.length;
+  return { ...rest, prefixItems: tuple, maxItems };
+}
+
+function withKnownType(node: Record<string, unknown>): SchemaNode {
+  if (node["type"] === undefined || isStandardType(node["type"])) return node;
+  const { type, ...rest } = node;
+  const names = Array.isArray(type) ? [...new Set<unknown>(type)] : [type];
+  const known = names.filter(isStandardType);
+  if (known.length > 0) return { ...rest, type: known.length === 1 ? known[0] : known };
+  const [name] = names;
+  return { ...(typeof name === "string" ? (foreignTypes.get(name) ?? formlessNode(name)) : {}), ...rest };
+}
+
+// An author who overrides the type of, say, a date has also chosen its wire form.
+function dropStaleForm(node: SchemaNode): SchemaNode {
+  const typed = typedForms.get(node[wireKey]);
+  if (typed === undefined || node["type"] === typed.type) return node;
+  const { [wireKey]: _form, [typed.keyword]: _keyword, ...own } = node;
+  return own;
+}
+
+function dropAbsentArms(node: SchemaNode): SchemaNode {
+  const key = Array.isArray(node["anyOf"]) ? "anyOf" : "oneOf";
+  const arms: unknown = node[key];
+  if (!Array.isArray(arms)) return node;
+  const present: unknown[] = arms.filter((arm) => !(isNode(arm) && isAbsent(arm)));
+  if (present.length === arms.length || present.length === 0) return node;
+  const { [key]: _, ...rest } = node;
+  const [only] = present;
+  return present.length === 1 && isNode(only) ? tidyNode({ ...only, ...rest }) : { ...rest, [key]: present };
+}
+
+function isAbsent(arm: SchemaNode): boolean {
+  return arm[wireKey] === "absent" || arm["type"] === "undefined" || arm["type"] === "void";
+}
+
+function compilableKeys(key: string, schemas: SchemaNode): SchemaNode {
+  if (key !== "patternProperties") return schemas;
+  return Object.fromEntries(Object.entries(schemas).filter(([pattern]) => isPattern(pattern)));
+}
+
+// Clients compile patterns with the flag `u`, and one that fails there fails their whole `tools/list`.
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, "u").source !== "";
+  } catch {
+    return false;
+  }
+}
 
 /** A node, and the resource that `#` means in it: the nearest `$id`, or the root. */
 export interface Located {
@@ -12,11 +164,16 @@ export interface Located {
 /** A JSON Schema document, and the targets of its local references. */
 export class SchemaDocument {
   readonly root: unknown;
-  /** Nodes by `$id` and `#anchor`. Made when a reference first needs them. */
+  /** Nodes by `$id` and `#anchor`. Created for the first reference that needs them. */
   #names: ReadonlyMap<string, SchemaNode> | undefined;
 
   constructor(root: unknown) {
     this.root = root;
+  }
+
+  /** The base of references at the root. */
+  get base(): SchemaNode {
+    return isNode(this.root) ? this.root : {};
   }
 
   /**
@@ -27,9 +184,9 @@ export class SchemaDocument {
   resolve(ref: string, base: SchemaNode): Located {
     const [id = "", ...rest] = ref.split("#");
     const resource = id === "" ? base : this.#named(id);
-    if (resource === undefined) throw refused(ref, "only references inside the schema are supported");
+    if (resource === undefined) throw unresolved(ref, "only references inside the schema are supported");
     const node = this.#find(decode(rest.join("#")), resource);
-    if (!isNode(node) && typeof node !== "boolean") throw refused(ref, "nothing is there");
+    if (!isNode(node) && typeof node !== "boolean") throw unresolved(ref, "nothing is there");
     return { node, base: resource };
   }
 
@@ -63,12 +220,12 @@ function indexNames(root: unknown): Map<string, SchemaNode> {
     if (!isNode(node) || visited.has(node)) continue;
     visited.add(node);
     addNames(names, node);
-    for (const [key, value] of Object.entries(node)) queue.push(...subschemas(key, value));
+    for (const [key, value] of Object.entries(node)) queue.push(...schemasOf(key, value));
   }
   return names;
 }
 
-function subschemas(key: string, value: unknown): readonly unknown[] {
+function schemasOf(key: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return listKeywords.has(key) || key === "items" ? value : [];
   if (schemaKeywords.has(key)) return [value];
   return (mapKeywords.has(key) || definitionKeywords.has(key)) && isNode(value) ? Object.values(value) : [];
@@ -90,6 +247,6 @@ function decode(fragment: string): string {
   }
 }
 
-function refused(ref: string, why: string): SurfaceError {
+function unresolved(ref: string, why: string): SurfaceError {
   return new SurfaceError("SCHEMA_UNSUPPORTED", `resolve the reference "${ref}": ${why}`);
 }

@@ -2,8 +2,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { isFunction, isObject } from "../options/is-object.ts";
 
-// The presence of the property alone: to compare a zod object with the whole of `StandardSchemaV1` costs the compiler 127
-// instantiations, about half of what a member without a handler costs.
+// Only the presence of the property: comparing a zod object with `StandardSchemaV1` costs the compiler 127 instantiations, about
+// half the cost of a member without a handler.
 /**
  * A validator that implements Standard Schema, such as one of zod, zod/mini, arktype or valibot. The compiler checks that
  * `~standard` is there; defining a member checks what it holds.
@@ -12,10 +12,10 @@ export interface Schema {
   readonly "~standard": unknown;
 }
 
-/** A side of a schema: the values that a producer hands in, or those that come out. */
+/** A side of a schema: the values before validation, or after it. */
 export type SchemaSide = "input" | "output";
 
-/** The pair `{ input, output }` of types of a schema. Of zod from `_zod`: its `~standard` costs the compiler 110 more. */
+/** The pair `{ input, output }` of types of a schema. Reads `_zod` of zod: its `~standard` costs 110 instantiations more. */
 type TypesOf<TSchema extends Schema> = TSchema extends { readonly _zod: { readonly output: unknown } }
   ? TSchema["_zod"]
   : TSchema["~standard"] extends { readonly types?: unknown }
@@ -28,9 +28,9 @@ export type InferInput<TSchema extends Schema> = TypesOf<TSchema>["input" & keyo
 /** The type of a schema's output, after defaults and transforms. */
 export type InferOutput<TSchema extends Schema> = TypesOf<TSchema>["output" & keyof TypesOf<TSchema>];
 
-/** Returns what a schema implements. */
+/** Returns the Standard Schema properties of a schema. */
 export function standardOf(schema: Schema): StandardSchemaV1.Props {
-  // Members, tools and operations hold what isSchema() has accepted.
+  // Members, tools and operations hold schemas that isSchema() has accepted.
   return schema["~standard"] as StandardSchemaV1.Props;
 }
 
@@ -41,7 +41,7 @@ export function standardOf(schema: Schema): StandardSchemaV1.Props {
  */
 export function isSchema(value: unknown): value is Schema {
   if (!isObject(value) && !isFunction(value)) return false;
-  // zod makes the property when it is first read, which costs a start with many tools more than this check.
+  // zod creates the property on first read, which costs a start with many tools more than this check.
   if ("_zod" in value) return "~standard" in value;
   const standard: unknown = "~standard" in value ? value["~standard"] : undefined;
   if (!isObject(standard)) return false;
@@ -53,7 +53,7 @@ export function isBrokenSchema(value: object): boolean {
   return "~standard" in value && !isSchema(value);
 }
 
-/** Says what a value is that is no Standard Schema, and what to do about it; for the end of an error. */
+/** Describes a value that is no Standard Schema, and the remedy; for the end of an error. */
 export function whyNoSchema(value: unknown): string {
   if (!isObject(value)) return "it must be a Standard Schema, such as z.object({ … })";
   if (isZod3(value)) return zod3Advice;

@@ -12,45 +12,47 @@ export type Validated =
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * Runs a schema over a value. The answer is synchronous exactly when the schema's own is, so callers on the hot path
- * test for a promise instead of always awaiting.
+ * Validates a value by a schema. Returns a promise only if the schema does, so that callers on the hot path test for one instead of
+ * always awaiting.
  *
- * Issues are at most 5, without control characters, and render to under 2 KiB. An exception of the validator itself
- * (or a rejection) is passed on as it is: it is a fault of the schema, not of the value, and the caller masks it.
+ * Returns at most 5 issues, without control characters, which render to under 2 KiB. Throws what the validator itself throws (or
+ * rejects with): that is a fault of the schema, not of the value, and the caller masks it.
  */
 export function validate(schema: Schema, value: unknown): Validated | Promise<Validated> {
   return run(schema, value, toValidated);
 }
 
-/** The same for a value that came as JSON: the issues name what travels, so "an ISO 8601 date-time string" for a date. */
+/** Validates a value that came as JSON. The issues name the wire form, so "an ISO 8601 date-time string" for a date. */
 export function validateInput(schema: Schema, value: unknown): Validated | Promise<Validated> {
   return run(schema, value, toValidatedInput);
 }
 
 type Result = StandardSchemaV1.Result<unknown>;
 
-/** The zod schemas that have accepted a value without an asynchronous check. */
+/** The `~standard` of zod schemas that have accepted a value without an asynchronous check. */
 const synchronous = new WeakMap<Schema, StandardSchemaV1.Props>();
 
 function run(schema: Schema, value: unknown, read: (result: Result) => Validated): Validated | Promise<Validated> {
   const known = synchronous.get(schema);
   const result = known === undefined ? runUnknown(schema, value) : known.validate(value);
-  // Also for a promise of another library or realm: to read it as a result would be to accept the value unseen.
+  // Also a promise of another library or realm: read as a result, it would accept the value without validation.
   return "then" in result ? Promise.resolve(result).then(read) : read(result);
 }
 
-function toValidated(result: Result, toWords: (message: string) => string = String): Validated {
+function toValidated(result: Result, reword: (message: string) => string = String): Validated {
   if (result.issues === undefined) return { ok: true, value: result.value };
-  return { ok: false, issues: result.issues.slice(0, maxIssues).map((issue) => toIssue(issue, toWords)) };
+  const issues = result.issues.slice(0, maxIssues).map((issue) => {
+    return createIssue(keysOf(issue), reword(describeUnion(issue) ?? issue.message));
+  });
+  return { ok: false, issues };
 }
 
 function toValidatedInput(result: Result): Validated {
-  return toValidated(result, toWireWords);
+  return toValidated(result, rewordForWire);
 }
 
-function toIssue(issue: StandardSchemaV1.Issue, toWords: (message: string) => string): Issue {
-  const segments = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
-  return createIssue(segments, toWords(describeUnion(issue) ?? issue.message));
+function keysOf({ path = [] }: StandardSchemaV1.Issue): readonly PropertyKey[] {
+  return path.map((segment) => (typeof segment === "object" ? segment.key : segment));
 }
 
 const maxOptions = 4;
@@ -58,9 +60,8 @@ const maxOptions = 4;
 const maxLevels = 2;
 
 /**
- * Says why no option of a union fits. Zod's message for a failed union is only "Invalid input"; what each option
- * disliked sits in a non-standard `errors` list, one list of issues an option. Returns undefined for an issue without
- * it, whose own message is better.
+ * Describes why no option of a union fits. The message of zod is only "Invalid input", and a non-standard `errors` list holds one
+ * list of issues an option. Returns undefined for an issue without it, whose own message is better.
  */
 function describeUnion(issue: StandardSchemaV1.Issue, level = 1): string | undefined {
   const errors = optionErrors(issue);
@@ -73,7 +74,7 @@ function describeUnion(issue: StandardSchemaV1.Issue, level = 1): string | undef
 function describeOption(option: unknown, level: number): string {
   const first: unknown = Array.isArray(option) ? option[0] : undefined;
   if (!isIssue(first)) return "invalid";
-  const path = (first.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment));
+  const path = keysOf(first).map(String);
   const message = describeUnion(first, level + 1) ?? first.message;
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
@@ -87,31 +88,29 @@ function isIssue(value: unknown): value is StandardSchemaV1.Issue {
   return typeof value === "object" && value !== null && "message" in value;
 }
 
-const words: ReadonlyMap<string, string> = new Map([
+const wireNames: ReadonlyMap<string, string> = new Map([
   ["date", "an ISO 8601 date-time string"],
   ["bigint", "an integer as a decimal string"],
   ["map", "an array of [key, value] pairs"],
   ["set", "an array"],
 ]);
 
-// What zod, valibot and arktype say of a value of another type. That a text was received is no contradiction on the wire.
+// The messages of zod, valibot and arktype about a value of another type. "received string" is wrong on the wire, where a date is
+// a string.
 const typeRegExp =
   /\b(expected|must be) (?:an? )?(date|bigint|map|set)(?:, received string|(?=, received| but received| \(was))/gi;
 
-/**
- * Words the message of a failed validation by what travels: a caller who sent JSON cannot send a date, and was shown a
- * schema that asks for a string.
- */
-function toWireWords(message: string): string {
+/** Names the wire form in a message: a caller who sent JSON cannot send a date, and has a schema that asks for a string. */
+function rewordForWire(message: string): string {
   return message.replaceAll(typeRegExp, (found, verb: string, type: string) => {
-    const form = words.get(type.toLowerCase());
+    const form = wireNames.get(type.toLowerCase());
     return form === undefined ? found : `${verb} ${form}`;
   });
 }
 
 /**
- * Lets the copy of zod that made a schema word its issues, with that copy's locale and error maps: a schema of the same
- * class, whose run gives the payload of a run that has been.
+ * Returns the result of a run with the messages of the zod copy that made the schema, with its locale and error maps. A schema of the
+ * same class, whose run returns the payload, writes them.
  */
 function toResult(schema: z.core.$ZodType, payload: z.core.ParsePayload): Result | Promise<Result> {
   if (payload.issues.length === 0) return { value: payload.value };
@@ -131,15 +130,14 @@ function runOnce(schema: z.core.$ZodType, value: unknown): Result | Promise<Resu
 /**
  * Runs a schema that is not known to be synchronous: each of its checks once.
  *
- * zod's own `~standard.validate` tries without asynchronous checks first; when it meets one it drops the promise that the
- * check has returned, and starts again. A check that has effects then has them twice, and one that rejects is an
- * unhandled rejection, which ends the process. So a schema's first run allows for asynchronous checks; once a schema
- * has shown none, it goes the faster way.
+ * zod's own `~standard.validate` first runs without asynchronous checks. When it meets one, it drops the promise of that check and
+ * starts again. A check with effects then has them twice, and one that rejects is an unhandled rejection, which ends the process. So
+ * the first run of a schema allows asynchronous checks, and later runs use `~standard.validate` if there were none.
  */
 function runUnknown(schema: Schema, value: unknown): Result | Promise<Result> {
   if (!isZodSchema(schema)) return standardOf(schema).validate(value);
   const result = runOnce(schema, value);
-  // Only a value that was accepted has been through every check.
+  // Only an accepted value has passed every check.
   if (!(result instanceof Promise) && result.issues === undefined) synchronous.set(schema, standardOf(schema));
   return result;
 }

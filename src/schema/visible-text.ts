@@ -1,13 +1,12 @@
-// Characters that a reader does not see, or that turn round the text beside them, and halves of characters.
+// Characters that a reader does not see, or that reverse the text beside them, and halves of characters.
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
 
-// Emoji and several scripts are written with joiners and variation selectors. Halves of characters become U+FFFD where the text is
-// written as JSON.
+// Emoji and several scripts need joiners and variation selectors. Halves of characters become U+FFFD in JSON.
 const misleading = /(?!\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cf}\p{DI}]/gu;
 
 const encoder = new TextEncoder();
-// C0, DEL, C1 and the two Unicode line breaks: anything that could move a cursor or fake a second line.
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+// C0, DEL, C1 and the two Unicode line breaks: characters that could move a cursor or fake a second line.
+// oxlint-disable-next-line no-control-regex -- it matches control characters
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
 function toEscape(character: string): string {
@@ -20,8 +19,8 @@ export function visibleText(text: string): string {
 }
 
 /**
- * Makes a text safe for a log: {@link visibleText} for each line, and lines after the first are indented, so that none of them
- * looks like an entry of the log.
+ * Makes a text safe for a log: escapes each line as {@link visibleText} does, and indents lines after the first, so that none of
+ * them looks like an entry of the log.
  */
 export function visibleLines(text: string): string {
   const [first = "", ...more] = text.split(/\r?\n/);
@@ -43,10 +42,9 @@ function visibleWithin(characters: readonly string[], maxLength: number): readon
 }
 
 /**
- * Escapes a text as {@link visibleText} does. If the result is longer than `maxLength`, it loses its middle, and the length of the
- * text stands there instead.
+ * Escapes a text as {@link visibleText} does. Replaces the middle of a result longer than `maxLength` by the length of the text.
  *
- * @param note - returns the text that stands in the middle. @default the length
+ * @param note - returns the replacement of the middle. @default the length
  */
 export function shortText(text: string, maxLength: number, note?: () => string): string {
   const whole = text.length <= maxLength ? visibleText(text) : undefined;
@@ -59,10 +57,10 @@ export function shortText(text: string, maxLength: number, note?: () => string):
 
 /**
  * Makes a text safe to show on one line and bounds it: runs of control characters become one space, invisible and bidirectional
- * characters become escapes, and what exceeds `maxBytes` of UTF-8 is cut at a character and ends in `…`.
+ * characters become escapes. A text of more than `maxBytes` of UTF-8 is cut at a character and ends in `…`.
  */
 export function clipText(text: string, maxBytes: number): string {
-  // A character is at least one byte, so nothing beyond maxBytes characters can survive: cut before the regex runs.
+  // A character is at least one byte, so no character beyond maxBytes remains: cut before the regex runs.
   const clean = text
     .slice(0, maxBytes + 1)
     .replace(control, " ")

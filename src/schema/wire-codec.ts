@@ -4,30 +4,41 @@ import { isJsonObject, maxLevels, setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { toBigint, toDate } from "./wire-forms.ts";
-import { anyPlan, codedKinds, fitLevels, fitsPlan, isPair, isPlanned, planOfProperty } from "./wire-plan.ts";
+import {
+  anyPlan,
+  codedKinds,
+  declaresField,
+  fitLevels,
+  fitsPlan,
+  isPair,
+  planOfItem,
+  planOfProperty,
+} from "./wire-plan.ts";
 import type { ListPlan, MapPlan, RecordPlan, UnionPlan, WirePlan } from "./wire-plan.ts";
 
 /**
- * Turns values into their one JSON form and back. `decode` never runs a schema: what does not look like the wire form
- * stays as it is, so that validation reports it.
+ * Writes values as JSON and reads them back. `decode` never runs a schema: a part that does not look like its wire form stays as it
+ * is, so that validation reports it.
  */
 export interface WireCodec {
   /**
    * Writes a validated value. Parts that are JSON already are shared with the input, so neither side may be mutated
-   * while the other is in use. Errors: `UNSERIALISABLE`, naming the path.
+   * while the other is in use.
+   *
+   * @throws SurfaceError `UNSERIALISABLE`, naming the path.
    */
   encode(value: unknown): JsonValue;
-  /** Reads a value off the wire; what needs no change is returned as it is. Never throws. */
+  /** Reads a value off the wire. Parts without a wire form are shared with the input. Never throws. */
   decode(json: JsonValue): unknown;
   /** Drops the fields of a value off the wire that closed objects do not declare. Never throws. */
   prune(json: JsonValue): JsonValue;
-  /** The text of {@link encode}, in one step where the schema says that the value is JSON all the way down. */
+  /** Returns the JSON text of {@link encode}, in one step where the schema says that the value is JSON at every level. */
   stringify(value: unknown): string;
 }
 
 /**
  * The codec of a member without a schema: JSON values and dates, undefined properties dropped as JSON drops them,
- * undefined itself written as null. Everything else that JSON would lose is refused with `UNSERIALISABLE`.
+ * undefined itself written as null. Throws `UNSERIALISABLE` for any other value that JSON would lose.
  */
 export const anyCodec: WireCodec = {
   encode: encodeUnknown,
@@ -55,7 +66,7 @@ export class SchemaCodec implements WireCodec {
   ) {
     this.#document = document;
     this.#trusted = trusted;
-    // References of foreign schemas may lead nowhere or in circles: an error at startup, and not in a call.
+    // Foreign schemas may have references that do not resolve: an error at startup, and not in a call.
     if (!trusted) this.#planned();
     this.#wrapped = wrapped;
   }
@@ -66,22 +77,26 @@ export class SchemaCodec implements WireCodec {
   }
 
   decode(json: JsonValue): unknown {
-    const plan = this.#planned();
-    if (!this.#wrapped) return plan.coded ? decodePlanned(plan, json) : json;
-    const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
-    return value === undefined ? undefined : decodePlanned(plan, value);
+    const value = this.#bare(json);
+    return value === undefined ? undefined : decodePlanned(this.#planned(), value);
   }
 
   prune(json: JsonValue): JsonValue {
-    const plan = this.#planned();
-    if (!this.#wrapped) return prunePlanned(plan, json);
-    const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
-    return value === undefined ? {} : { value: prunePlanned(plan, value) };
+    const value = this.#bare(json);
+    if (value === undefined) return {};
+    const pruned = prunePlanned(this.#planned(), value);
+    return this.#wrapped ? { value: pruned } : pruned;
   }
 
   stringify(value: unknown): string {
     if (!this.#wrapped) return this.#stringifyBare(value);
     return value === undefined ? "{}" : `{"value":${this.#stringifyBare(value)}}`;
+  }
+
+  /** Returns the value in its wrapper, if it has one. */
+  #bare(json: JsonValue): JsonValue | undefined {
+    if (!this.#wrapped) return json;
+    return isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
   }
 
   #planned(): WirePlan {
@@ -96,21 +111,18 @@ export class SchemaCodec implements WireCodec {
     const plan = this.#planned();
     if (this.#trusted && plan.plain) {
       try {
-        // What the schema vouches for is never undefined, a function or a symbol at the root.
+        // Undefined for a function or a symbol, which the schema excludes.
         const text: string | undefined = JSON.stringify(value);
         if (text !== undefined) return text;
       } catch {
-        // A value that broke its schema's promise: the walk below names the path.
+        // A value that does not fit its schema: the walk below names the path.
       }
     }
     return JSON.stringify(this.#encodeBare(value));
   }
 }
 
-/**
- * Reads JSON along a plan. Parts without a wire form of their own are returned as they are, and so is what does not
- * look like the form that the plan expects. Never throws.
- */
+/** Reads JSON along a plan. Returns parts that do not look like their plan as they are. Never throws. */
 function decodePlanned(plan: WirePlan, json: JsonValue): unknown {
   if (!plan.coded) return json;
   if (plan.kind === "union") return decodeUnion(plan, json);
@@ -140,7 +152,7 @@ function decodeArray(plan: WirePlan, items: readonly JsonValue[]): unknown {
 function decodeItems(plan: ListPlan, items: readonly JsonValue[]): unknown {
   let copy: unknown[] | undefined;
   for (const [index, item] of items.entries()) {
-    const value = decodePlanned((plan.prefix[index] ?? plan.rest)(), item);
+    const value = decodePlanned(planOfItem(plan, index), item);
     if (value === item) continue;
     copy ??= [...items];
     copy[index] = value;
@@ -161,14 +173,14 @@ function decodeProperties(plan: RecordPlan, json: JsonObject): unknown {
 
 function decodeMap(plan: MapPlan, pairs: readonly JsonValue[]): unknown {
   if (!pairs.every(isPair)) return pairs;
-  // isPair has just seen that each is a pair, and what is inside JSON is JSON.
+  // Each is a pair, by the line above, and the items of JSON are JSON.
   const entries = pairs as readonly (readonly [JsonValue, JsonValue])[];
   return new Map(entries.map(([key, value]) => [decodePlanned(plan.key(), key), decodePlanned(plan.value(), value)]));
 }
 
 /**
- * Takes the first arm that fits, in declared order, except that an arm that is itself a date, bigint, map or set comes
- * last: where `z.union([z.date(), z.string()])` gets text that is also a date, it stays text.
+ * Reads JSON along the first arm that fits. Arms that are themselves a date, bigint, map or set come last: a text for
+ * `z.union([z.date(), z.string()])` stays a text, also if it is a date.
  */
 function decodeUnion(plan: UnionPlan, json: JsonValue): unknown {
   const fits = (arm: WirePlan): boolean => fitsPlan(arm, json, { side: "wire", levels: fitLevels });
@@ -178,7 +190,7 @@ function decodeUnion(plan: UnionPlan, json: JsonValue): unknown {
   return arm === undefined ? json : decodePlanned(arm, json);
 }
 
-/** Drops the fields that closed objects of a plan do not declare. Returns the value itself where there are none. Never throws. */
+/** Drops the fields that closed objects of a plan do not declare. Returns the value itself if there are none. Never throws. */
 function prunePlanned(plan: WirePlan, json: JsonValue, depth = 0): JsonValue {
   if (typeof json !== "object" || json === null || depth > maxLevels) return json;
   if (plan.kind === "union") return prunePlanned(armOf(plan, json), json, depth);
@@ -192,7 +204,7 @@ function prunePlanned(plan: WirePlan, json: JsonValue, depth = 0): JsonValue {
 function planOfItems(plan: WirePlan): ((index: number) => WirePlan) | undefined {
   switch (plan.kind) {
     case "list":
-      return (index) => (plan.prefix[index] ?? plan.rest)();
+      return (index) => planOfItem(plan, index);
     case "set":
       return plan.item;
     case "map": {
@@ -208,7 +220,7 @@ function pruneRecord(plan: RecordPlan, json: JsonObject, depth: number): JsonObj
   const copy: JsonObject = {};
   let isSame = true;
   for (const [key, item = null] of Object.entries(json)) {
-    const isDropped = plan.closed && !isPlanned(plan, key);
+    const isDropped = plan.closed && !declaresField(plan, key);
     const pruned = isDropped ? undefined : prunePlanned(planOfProperty(plan, key), item, depth);
     if (pruned !== undefined) setOwn(copy, key, pruned);
     if (pruned !== item) isSame = false;
@@ -217,8 +229,8 @@ function pruneRecord(plan: RecordPlan, json: JsonObject, depth: number): JsonObj
 }
 
 /**
- * Returns the first arm that a value fits. Otherwise returns the arm that declares most of its fields, among those that it fits
- * without the others, or else among those whose constants it has.
+ * Returns the first arm that a value fits. If it fits none, returns the arm that declares most of its fields: among the arms that
+ * it fits without its undeclared fields, or else among the arms whose constants it has.
  */
 function armOf({ arms }: UnionPlan, json: JsonValue): WirePlan {
   const known = arms.filter((arm) => arm.kind !== "any");
@@ -242,5 +254,5 @@ function hasConstants(plan: WirePlan, json: JsonValue): boolean {
 
 function declared(plan: WirePlan, json: JsonValue): number {
   if (plan.kind !== "record" || !isJsonObject(json)) return 0;
-  return Object.keys(json).filter((key) => isPlanned(plan, key)).length;
+  return Object.keys(json).filter((key) => declaresField(plan, key)).length;
 }

@@ -1,5 +1,5 @@
 /**
- * The one table of JSON forms for values that JSON does not have. Agents and links share it.
+ * The table of JSON forms for values that JSON does not have. Agents and links share it.
  *
  * | in memory | on the wire |
  * |---|---|
@@ -8,12 +8,12 @@
  * | `Map` | array of `[key, value]` pairs |
  * | `Set` | array |
  */
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 
-/** Names a wire form. `checked` means: JSON as far as the schema says, but look before trusting it. */
+/** The name of a wire form. `checked` means that the schema describes JSON, and values may still not be JSON. */
 export type WireForm = "date" | "bigint" | "map" | "set" | "absent" | "checked";
 
-/** The internal keyword that marks a node with its form. Never leaves the package: emitted schemas are stripped of it. */
+/** The internal keyword for the wire form of a node. Emitted schemas do not have it. */
 export const wireKey = "~wire";
 
 // BigInt parsing is superlinear in its digits: this bounds what one string from the wire may cost (microseconds).
@@ -33,27 +33,27 @@ export const bigintSchema: JsonObject = {
   [wireKey]: "bigint",
 };
 
-/** The JSON Schema of a map on the wire, from the schemas of its keys and values. */
-export function mapSchema(key: JsonValue, value: JsonValue): JsonObject {
+/** Returns the JSON Schema of a map on the wire, from the schemas of its keys and values. */
+export function mapSchema(key: unknown, value: unknown): Readonly<Record<string, unknown>> {
   const pair = { type: "array", prefixItems: [key, value], items: false, minItems: 2, maxItems: 2 };
   return { type: "array", items: pair, description: "Map as an array of [key, value] pairs", [wireKey]: "map" };
 }
 
-/** The JSON Schema of a set on the wire, from the schema of its items. */
-export function setSchema(item: JsonValue): JsonObject {
+/** Returns the JSON Schema of a set on the wire, from the schema of its items. */
+export function setSchema(item: unknown): Readonly<Record<string, unknown>> {
   return { type: "array", items: item, description: "Set as an array", [wireKey]: "set" };
 }
 
 /**
- * Reads a date off the wire. Only ISO 8601 with a time zone, or a bare date, is a date: anything looser would depend
- * on the machine's zone. Returns undefined for the rest, among it dates that do not exist (`2026-02-30`).
+ * Reads a date off the wire: ISO 8601 with a time zone, or a bare date. Any looser form would depend on the machine's zone. Returns
+ * undefined for any other text, and for dates that do not exist (`2026-02-30`).
  */
 export function toDate(text: string): Date | undefined {
   const match = isoRegExp.exec(text);
   if (match === null) return undefined;
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return undefined;
-  // Every month has 28 days; beyond, some engines roll 30 February over to March.
+  // Every month has 28 days. Some engines read 30 February as 2 March.
   if (Number(match[2]) <= 28) return date;
   const day = new Date(`${text.slice(0, text.indexOf("T") === -1 ? undefined : text.indexOf("T"))}T00:00:00Z`);
   return day.getUTCDate() === Number(match[2]) ? date : undefined;

@@ -1,18 +1,19 @@
 import { isPlainObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";
+import { isOfType } from "./keywords.ts";
 import { toBigint, toDate } from "./wire-forms.ts";
 
-/** A part of a plan that is made when it is first needed, so that a recursive schema has a finite plan. */
+/** A part of a plan, created on first use, so that a recursive schema has a finite plan. */
 export type LazyPlan = () => WirePlan;
 
 interface PlanFlags {
-  /** True when decoding changes something here or below. Set once the whole plan is known. */
+  /** Whether decoding changes something here or below. Set once the whole plan is known. */
   coded: boolean;
-  /** True when a validated value is JSON all the way down, so that `JSON.stringify` says everything. Set likewise. */
+  /** Whether a validated value is JSON at every level, so that `JSON.stringify` loses nothing. Set once the whole plan is known. */
   plain: boolean;
 }
 
-/** Any JSON value: nothing is known, so encoding looks at everything. */
+/** Any JSON value: encoding checks every part of it. */
 export interface AnyPlan extends PlanFlags {
   readonly kind: "any";
 }
@@ -61,13 +62,13 @@ export interface SetPlan extends PlanFlags {
   readonly item: LazyPlan;
 }
 
-/** One of several. A value takes the first arm that fits it. */
+/** A union. A value takes the first arm that fits it. */
 export interface UnionPlan extends PlanFlags {
   readonly kind: "union";
   readonly arms: readonly WirePlan[];
 }
 
-/** Which nodes of a schema hold values that JSON does not have: what encoding and decoding follow. */
+/** The nodes of a schema that hold values that JSON does not have. Encoding and decoding follow it. */
 export type WirePlan = AnyPlan | ScalarPlan | CodedPlan | ListPlan | RecordPlan | MapPlan | SetPlan | UnionPlan;
 
 /** The plan of anything. Shared, and never analysed: its flags are final. */
@@ -76,7 +77,7 @@ export const anyPlan: AnyPlan = Object.freeze({ kind: "any", coded: false, plain
 /** The kinds of values that JSON does not have. */
 export const codedKinds: ReadonlySet<WirePlan["kind"]> = new Set(["date", "bigint", "map", "set"]);
 
-/** Finds the plan of a property. */
+/** Returns the plan of a property. */
 export function planOfProperty(plan: RecordPlan, key: string): WirePlan {
   const own = plan.properties.get(key);
   if (own !== undefined) return own();
@@ -84,8 +85,18 @@ export function planOfProperty(plan: RecordPlan, key: string): WirePlan {
   return (matching?.plan ?? plan.rest)();
 }
 
+/** Returns the plan of an item of an array. */
+export function planOfItem(plan: ListPlan, index: number): WirePlan {
+  return (plan.prefix[index] ?? plan.rest)();
+}
+
+/** Tells whether a record declares a field. */
+export function declaresField(plan: RecordPlan, key: string): boolean {
+  return plan.properties.has(key) || plan.patterns.some(({ pattern }) => pattern.test(key));
+}
+
 /** Options of {@link fitsPlan}. */
-interface Look {
+interface FitOptions {
   /** The form of the value. */
   readonly side: "memory" | "wire";
   /** Levels of the value still to compare. */
@@ -100,42 +111,38 @@ interface Look {
  */
 export const fitLevels = 4;
 
-/** Tells whether a value has the shape of a plan, down to `look.levels`. Bounds and patterns are not looked at. */
-export function fitsPlan(plan: WirePlan, value: unknown, look: Look): boolean {
-  if (look.levels < 0 || plan.kind === "any") return true;
+/** Tells whether a value has the shape of a plan, down to `options.levels`. Ignores bounds and patterns. */
+export function fitsPlan(plan: WirePlan, value: unknown, options: FitOptions): boolean {
+  const { levels } = options;
+  if (levels < 0 || plan.kind === "any") return true;
   switch (plan.kind) {
     case "scalar":
       return fitsScalar(plan, value);
     case "date":
     case "bigint":
-      return look.side === "memory" ? isInMemory(plan.kind, value) : isOnWire(plan.kind, value);
+      return options.side === "memory" ? isInMemory(plan.kind, value) : isOnWire(plan.kind, value);
     case "union":
-      return plan.arms.some((arm) => fitsPlan(arm, value, look));
+      return plan.arms.some((arm) => fitsPlan(arm, value, options));
     default:
-      return fitsContainer(plan, value, { ...look, levels: look.levels - 1 });
+      return fitsContainer(plan, value, { ...options, levels: levels - 1 });
   }
 }
 
-function fitsContainer(plan: ListPlan | RecordPlan | MapPlan | SetPlan, value: unknown, look: Look): boolean {
-  switch (plan.kind) {
-    case "list":
-      return Array.isArray(value) && fitsList(plan, value, look);
-    case "record":
-      return isRecord(value) && fitsRecord(plan, value, look);
-    case "set":
-      return entriesOf(value, Set, look.side)?.every((item) => fitsPlan(plan.item(), item, look)) ?? false;
-    default:
-      return entriesOf(value, Map, look.side)?.every((pair) => isPair(pair) && fitsPair(plan, pair, look)) ?? false;
-  }
+function fitsContainer(plan: ListPlan | RecordPlan | MapPlan | SetPlan, value: unknown, options: FitOptions): boolean {
+  if (plan.kind === "list") return Array.isArray(value) && fitsList(plan, value, options);
+  return plan.kind === "record"
+    ? isRecord(value) && fitsRecord(plan, value, options)
+    : fitsEntries(plan, value, options);
 }
 
-function entriesOf(value: unknown, group: typeof Map | typeof Set, side: Look["side"]): unknown[] | undefined {
-  if (side === "wire") return Array.isArray(value) ? value : undefined;
-  return value instanceof group ? [...value] : undefined;
-}
-
-function fitsPair(plan: MapPlan, pair: readonly unknown[], look: Look): boolean {
-  return fitsPlan(plan.key(), pair[0], look) && fitsPlan(plan.value(), pair[1], look);
+function fitsEntries(plan: MapPlan | SetPlan, value: unknown, options: FitOptions): boolean {
+  const isEntries = options.side === "wire" ? Array.isArray(value) : value instanceof (plan.kind === "set" ? Set : Map);
+  if (!isEntries) return false;
+  // An array, a set or a map, by the line above.
+  return [...(value as Iterable<unknown>)].every((entry) => {
+    if (plan.kind === "set") return fitsPlan(plan.item(), entry, options);
+    return isPair(entry) && fitsPlan(plan.key(), entry[0], options) && fitsPlan(plan.value(), entry[1], options);
+  });
 }
 
 /** Tells whether a value is a `[key, value]` pair. */
@@ -143,14 +150,9 @@ export function isPair(value: unknown): value is readonly [unknown, unknown] {
   return Array.isArray(value) && value.length === 2;
 }
 
-function fitsScalar(plan: ScalarPlan, value: unknown): boolean {
-  if (plan.values !== undefined) return plan.values.some((allowed) => isSame(allowed, value));
-  return plan.types === undefined || plan.types.some((type) => isOfType(type, value));
-}
-
-function isOfType(type: string, value: unknown): boolean {
-  if (type === "integer") return Number.isInteger(value);
-  return type === "null" ? value === null : type === typeof value;
+function fitsScalar({ types, values }: ScalarPlan, value: unknown): boolean {
+  if (values !== undefined) return values.some((allowed) => isSame(allowed, value));
+  return types === undefined || types.some((type) => isOfType(value, type));
 }
 
 function isSame(allowed: JsonValue, value: unknown): boolean {
@@ -158,31 +160,22 @@ function isSame(allowed: JsonValue, value: unknown): boolean {
   return typeof value === "object" && JSON.stringify(allowed) === JSON.stringify(value);
 }
 
-function fitsList(plan: ListPlan, items: readonly unknown[], look: Look): boolean {
+function fitsList(plan: ListPlan, items: readonly unknown[], options: FitOptions): boolean {
   if (items.length < plan.min || items.length > plan.max) return false;
-  return items.every((item, index) => fitsPlan((plan.prefix[index] ?? plan.rest)(), item, look));
+  return items.every((item, index) => fitsPlan(planOfItem(plan, index), item, options));
 }
 
-function fitsRecord(plan: RecordPlan, value: object, look: Look): boolean {
+function fitsRecord(plan: RecordPlan, value: object, options: FitOptions): boolean {
   const given = new Map(Object.entries(value).filter(([, item]) => item !== undefined));
   if (!plan.required.every((key) => given.has(key))) return false;
   for (const [key, item] of given) {
-    if (plan.closed && !isPlanned(plan, key)) {
-      if (look.isOpen !== true) return false;
-      continue;
-    }
-    if (!fitsPlan(planOfProperty(plan, key), item, look)) return false;
+    const isFitting =
+      plan.closed && !declaresField(plan, key)
+        ? options.isOpen === true
+        : fitsPlan(planOfProperty(plan, key), item, options);
+    if (!isFitting) return false;
   }
   return true;
-}
-
-/** Tells whether a record declares a field. */
-export function isPlanned(plan: RecordPlan, key: string): boolean {
-  return plan.properties.has(key) || plan.patterns.some(({ pattern }) => pattern.test(key));
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && isPlainObject(value) && !Array.isArray(value);
 }
 
 function isInMemory(form: "date" | "bigint", value: unknown): boolean {
@@ -191,4 +184,8 @@ function isInMemory(form: "date" | "bigint", value: unknown): boolean {
 
 function isOnWire(form: "date" | "bigint", value: unknown): boolean {
   return typeof value === "string" && (form === "date" ? toDate(value) : toBigint(value)) !== undefined;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && isPlainObject(value) && !Array.isArray(value);
 }

@@ -8,11 +8,11 @@ export type SchemaWithJson<TInput, TOutput> = StandardSchemaV1<TInput, TOutput> 
 
 type JsonSides = JsonSchema | { readonly input: JsonSchema; readonly output: JsonSchema };
 
-// The first types the parameters of a validator that is written in place; the second takes one whose type is only `Schema`.
+// The first overload types the parameters of a validator that is written in place; the second takes any `Schema`.
 /**
- * Puts an explicit JSON Schema beside a validator, for libraries that give none (TypeBox, hand-written ones) or whose
- * own is not what agents should read. It takes precedence over the JSON Schema of the validator's library. The argument is not
- * changed; the JSON Schema is read when the member is first exposed.
+ * Puts an explicit JSON Schema beside a validator, for libraries that give none (TypeBox, hand-written ones) or to show agents
+ * another one. It takes precedence over the JSON Schema of the validator's library. Does not change the validator. The JSON Schema is
+ * read when the member is first exposed.
  *
  * @param json - draft 2020-12 or draft-07; one for both sides, or `{ input, output }` where they differ. The types
  *   `"Date"` and `"bigint"`, as TypeBox writes them, become their wire forms.
@@ -28,7 +28,7 @@ export function withJsonSchema<TSchema extends Schema>(
 ): SchemaWithJson<InferInput<TSchema>, InferOutput<TSchema>>;
 export function withJsonSchema(validator: Schema, json: JsonSides): SchemaWithJson<unknown, unknown> {
   if (!isSchema(validator)) {
-    throw new SurfaceError("INVALID_OPTION", `Putting JSON Schema beside a validator: ${whyNoSchema(validator)}`);
+    throw new SurfaceError("INVALID_OPTION", `Cannot put JSON Schema beside a validator: ${whyNoSchema(validator)}`);
   }
   const sides = isPair(json) ? json : { input: json, output: json };
   const standard = standardOf(validator);

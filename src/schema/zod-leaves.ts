@@ -1,29 +1,28 @@
 import type * as z from "zod";
+import { jsonTypeOf } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { absentNode, formlessNode } from "./schema-node.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import { absentNode, formlessNode } from "./schema-document.ts";
+import type { SchemaNode } from "./schema-document.ts";
 import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
 import type { WireForm } from "./wire-forms.ts";
 import { zodInternals } from "./zod-schema.ts";
 
 /** The bounds of a schema's checks that JSON Schema can express. */
 interface ZodBounds {
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly divisors: readonly number[];
-  readonly patterns: readonly RegExp[];
-  readonly format?: string;
-  readonly isInteger: boolean;
-  readonly mimeTypes?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  readonly divisors: number[];
+  readonly patterns: RegExp[];
+  format?: string;
+  isInteger: boolean;
+  mimeTypes?: readonly string[];
 }
 
 type Definition = Readonly<Record<string, unknown>>;
 
 type Bound = "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum";
-
-type Writable = { -readonly [Key in keyof ZodBounds]: ZodBounds[Key] } & { divisors: number[]; patterns: RegExp[] };
 
 // Formats of zod that JSON Schema names differently, or not at all.
 const formatNames: ReadonlyMap<string | undefined, string | undefined> = new Map([
@@ -32,7 +31,7 @@ const formatNames: ReadonlyMap<string | undefined, string | undefined> = new Map
   ["datetime", "date-time"],
   // zod's times have no offset, which the format of JSON Schema requires.
   ["time", undefined],
-  // The format of JSON Schema means a text that is a pattern.
+  // In JSON Schema the format of a text that is itself a pattern.
   ["regex", undefined],
 ]);
 // zod's own patterns for these differ from version to version.
@@ -40,7 +39,7 @@ const encodings: ReadonlyMap<string, string> = new Map([
   ["base64", "^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$"],
   ["base64url", "^[A-Za-z0-9_-]*$"],
 ]);
-/** Marks values that zod accepts unseen although their type is plain JSON, for example undefined in an array. */
+/** Marks values that may not be JSON although their type is, for example undefined in an array. */
 export const checkedForm: WireForm = "checked";
 
 const plainLeaves: Readonly<Record<string, SchemaNode>> = {
@@ -61,12 +60,12 @@ const plainLeaves: Readonly<Record<string, SchemaNode>> = {
   nan: formlessNode("NaN"),
 };
 
-// The ranges of the other formats are those of the number type itself, which say nothing to an agent.
+// The ranges of the other formats are those of the number type itself, and of no use to an agent.
 const ranges: Readonly<Record<string, readonly [number, number]>> = {
   int32: [-2147483648, 2147483647],
   uint32: [0, 4294967295],
 };
-const readers: Readonly<Record<string, (bounds: Writable, def: Definition) => void>> = {
+const readers: Readonly<Record<string, (bounds: ZodBounds, def: Definition) => void>> = {
   greater_than: (bounds, def) =>
     narrow(bounds, def["inclusive"] === true ? "minimum" : "exclusiveMinimum", def["value"]),
   less_than: (bounds, def) => narrow(bounds, def["inclusive"] === true ? "maximum" : "exclusiveMaximum", def["value"]),
@@ -103,13 +102,13 @@ export function leafNode(schema: z.core.$ZodTypes): SchemaNode | undefined {
   }
 }
 
-/** The keywords that bound how many items an array has. */
+/** Returns the keywords that bound the number of items of an array. */
 export function countKeywords(schema: z.core.$ZodType): SchemaNode {
   const { minimum, maximum } = readZodBounds(schema);
   return defined({ minItems: minimum, maxItems: maximum });
 }
 
-/** The sources of the patterns that JSON Schema can say: it has no flags, so `/ok/i` as "ok" would refuse what zod accepts. */
+/** Returns the sources of patterns without flags. JSON Schema has no flags: "ok" for `/ok/i` would refuse values that zod accepts. */
 export function patternSources(patterns: readonly RegExp[]): readonly string[] {
   return patterns.filter(({ flags }) => !/[ims]/.test(flags)).map(({ source }) => source);
 }
@@ -141,7 +140,7 @@ function numberNode(bounds: ZodBounds, checks: readonly z.core.$ZodCheck[] = [])
   });
 }
 
-/** Of an inclusive and an exclusive bound on one side the narrower. */
+/** Returns the range keywords: of an inclusive and an exclusive bound on one side the narrower. */
 function rangeKeywords({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: ZodBounds): SchemaNode {
   const isAbove = above !== undefined && above >= (minimum ?? Number.NEGATIVE_INFINITY);
   const isBelow = below !== undefined && below <= (maximum ?? Number.POSITIVE_INFINITY);
@@ -151,7 +150,8 @@ function rangeKeywords({ minimum, maximum, exclusiveMinimum: above, exclusiveMax
   };
 }
 
-function defined(node: SchemaNode): SchemaNode {
+/** Returns a node without the keywords that are undefined. */
+export function defined(node: SchemaNode): SchemaNode {
   return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined));
 }
 
@@ -166,13 +166,13 @@ function fileNode({ minimum, maximum, mimeTypes = [] }: ZodBounds): SchemaNode {
   });
 }
 
-/** The values of an enum. One of TypeScript maps its numbers back to their names, which are no values. */
+/** Returns the values of an enum. A TypeScript enum maps its numbers back to their names, which are no values. */
 function enumValues(entries: z.core.util.EnumLike): readonly (string | number)[] {
   const numbers = new Set(Object.values(entries).filter((value) => typeof value === "number"));
   return Object.entries(entries).flatMap(([key, value]) => (numbers.has(Number(key)) ? [] : [value]));
 }
 
-/** A literal: JSON values, and bigints in an arm of their own. */
+/** Converts a literal: JSON values, and bigints in a separate arm. */
 function literalNode(values: readonly z.core.util.Literal[]): SchemaNode {
   const bigints = values.filter((value) => typeof value === "bigint").map(String);
   const others = values.filter((value): value is Exclude<typeof value, bigint | undefined> => {
@@ -189,8 +189,8 @@ function literalNode(values: readonly z.core.util.Literal[]): SchemaNode {
 function valuesNode(values: readonly JsonValue[]): JsonObject {
   const [first] = values;
   if (first === undefined) return { not: {} };
-  const type = first === null ? "null" : typeof first;
-  const isOfOneType = values.every((value) => (value === null ? "null" : typeof value) === type);
+  const type = jsonTypeOf(first);
+  const isOfOneType = values.every((value) => jsonTypeOf(value) === type);
   return { ...(isOfOneType ? { type } : {}), ...(values.length === 1 ? { const: first } : { enum: [...values] }) };
 }
 
@@ -201,59 +201,56 @@ function patternOf(schema: z.core.$ZodTypes): string | undefined {
 
 /** Reads the checks of a schema, from its definition: the same in every version of zod 4. */
 export function readZodBounds(schema: z.core.$ZodType): ZodBounds {
-  const bounds: Writable = { divisors: [], patterns: [], isInteger: false };
+  const bounds: ZodBounds = { divisors: [], patterns: [], isInteger: false };
   const { def, bag } = zodInternals(schema);
   for (const check of [def, ...(def.checks ?? []).map((each) => zodInternals(each).def)]) {
-    // Definitions are plain objects; which fields they have is what the readers look at.
+    // Definitions are plain objects, and the readers check their fields.
     const read = { ...check } as Definition;
     if (typeof read["check"] === "string") readers[read["check"]]?.(bounds, read);
   }
-  // Formats whose pattern an older zod makes when it attaches the check, and says in no definition.
+  // An older zod creates the patterns of some formats when it attaches the check, and has them in no definition.
   const attached: unknown = bag["patterns"];
   if (attached instanceof Set) for (const pattern of attached) addPattern(bounds, pattern);
   return bounds;
 }
 
-function narrow(bounds: Writable, key: Bound, value: unknown): void {
+function narrow(bounds: ZodBounds, key: Bound, value: unknown): void {
   if (typeof value !== "number" || !Number.isFinite(value)) return;
   const before = bounds[key];
   const isMinimum = key === "minimum" || key === "exclusiveMinimum";
   if (before === undefined || (isMinimum ? value > before : value < before)) bounds[key] = value;
 }
 
-function narrowBoth(bounds: Writable, value: unknown): void {
+function narrowBoth(bounds: ZodBounds, value: unknown): void {
   narrow(bounds, "minimum", value);
   narrow(bounds, "maximum", value);
 }
 
-function addDivisor(bounds: Writable, value: unknown): void {
+function addDivisor(bounds: ZodBounds, value: unknown): void {
   if (typeof value !== "number" || !Number.isFinite(value) || value === 0) return;
   if (!bounds.divisors.includes(Math.abs(value))) bounds.divisors.push(Math.abs(value));
 }
 
-function addNumberFormat(bounds: Writable, format: string): void {
+function addNumberFormat(bounds: ZodBounds, format: string): void {
   if (format.includes("int")) bounds.isInteger = true;
   const [minimum, maximum] = ranges[format] ?? [];
   narrow(bounds, "minimum", minimum);
   narrow(bounds, "maximum", maximum);
 }
 
-function addStringFormat(bounds: Writable, def: Definition): void {
-  if (typeof def["format"] === "string" && !isLooseDate(def)) bounds.format = def["format"];
+function addStringFormat(bounds: ZodBounds, def: Definition): void {
+  const { format, local, precision, pattern } = def;
+  // The format of JSON Schema would refuse dates without an offset or seconds.
+  if (typeof format === "string" && local !== true && precision !== -1) bounds.format = format;
   else delete bounds.format;
-  addPattern(bounds, def["pattern"]);
+  addPattern(bounds, pattern);
 }
 
-// The format of JSON Schema would refuse these dates.
-function isLooseDate(def: Definition): boolean {
-  return def["local"] === true || def["precision"] === -1;
-}
-
-function addPattern(bounds: Writable, pattern: unknown): void {
+function addPattern(bounds: ZodBounds, pattern: unknown): void {
   if (pattern instanceof RegExp && !bounds.patterns.includes(pattern)) bounds.patterns.push(pattern);
 }
 
-function addMimeTypes(bounds: Writable, mime: unknown): void {
+function addMimeTypes(bounds: ZodBounds, mime: unknown): void {
   if (!Array.isArray(mime)) return;
   const given = mime.map(String);
   bounds.mimeTypes = bounds.mimeTypes?.filter((type) => given.includes(type)) ?? given;

@@ -14,24 +14,24 @@ export function zodInternals<TSchema extends { readonly _zod: unknown }>(schema:
   return internals;
 }
 
-/** Returns the target of a lazy schema, from its own cache: its getter may build a new schema each time. */
+/** Returns the target of a lazy schema, from its own cache: its getter may create a new schema each time. */
 export function lazyTarget(schema: z.core.$ZodType): z.core.$ZodTypes | undefined {
   const internals = zodInternals(schema);
   return "innerType" in internals && isZodSchema(internals.innerType) ? internals.innerType : undefined;
 }
 
-// A lazy schema may go round; nothing is this many wrappers deep.
+// A lazy schema may refer to itself. No schema has this many wrappers.
 const maxDepth = 64;
-// They hold a schema, and their type is not its type.
+// Wrappers whose type is not that of the schema in them.
 const ownForms: ReadonlySet<string> = new Set(["nullable", "success"]);
 const neverAbsent: ReadonlySet<string> = new Set(["nonoptional", "default"]);
 const fillsIn: ReadonlySet<string> = new Set(["default", "prefault", "catch", "transform"]);
 
 /**
- * Tells whether a property or a tuple item of this schema may be left out, by the schema's definition. zod's own
- * `optin` flag is not read: which wrappers set it differs between its minor versions. From 4.4 on a property whose value may
- * be undefined has to be there, so it counts as one that may not be left out. A transform that comes first, as in
- * `z.preprocess()`, may give a value for an absent property, and every version of zod runs it.
+ * Tells whether a property or a tuple item of this schema may be left out, by the schema's definition. Does not read zod's `optin`
+ * flag, which different minor versions set on different wrappers. From zod 4.4 on a property whose value may be undefined must be
+ * present, so it does not count. A transform that comes first, as in `z.preprocess()`, may return a value for an absent property, and
+ * every version of zod runs it.
  */
 export function mayBeAbsent(schema: unknown, side: SchemaSide, depth = 0): boolean {
   if (!isZodSchema(schema) || depth > maxDepth) return false;
@@ -49,15 +49,15 @@ function decidingPart(schema: z.core.$ZodTypes, side: SchemaSide): z.core.$ZodTy
   return def.type === "pipe" && side === "input" ? def.in : passedOn(schema, side);
 }
 
-/** Returns the schema that a wrapper stands for on one side; undefined for a schema that is no wrapper. */
+/** Returns the schema of a wrapper's values on one side; undefined for a schema that is no wrapper. */
 export function passedOn(schema: z.core.$ZodTypes, side: SchemaSide): z.core.$ZodType | undefined {
   const { def } = zodInternals(schema);
-  // What is put before a preprocessing transform is what the schema behind it declares.
+  // Before a preprocessing transform the schema behind it declares the values.
   if (def.type === "pipe") return side === "output" || zodInternals(def.in).def.type === "transform" ? def.out : def.in;
   return "innerType" in def && !ownForms.has(def.type) ? def.innerType : lazyTarget(schema);
 }
 
-/** Tells whether a schema, or any part of it, gives out another value than it takes. */
+/** Tells whether a schema, or any part of it, transforms values. */
 export function isTransforming(schema: z.core.$ZodType, seen: Set<unknown> = new Set()): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
@@ -78,8 +78,8 @@ const alwaysOpen: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells whether a validated value of a zod schema may be undefined. On the wire such a property is absent, although
- * zod, which wants the key to be there, lists it as required.
+ * Tells whether a validated value of a zod schema may be undefined. On the wire such a property is absent, although zod lists its
+ * key as required.
  */
 export function mayBeUndefined(schema: unknown, depth = 0): boolean {
   if (!isZodSchema(schema) || depth > maxDepth) return false;
@@ -90,7 +90,7 @@ export function mayBeUndefined(schema: unknown, depth = 0): boolean {
   return def.type !== "nonoptional" && mayBeUndefined(innerOf(schema), depth + 1);
 }
 
-/** The schema whose output a wrapper passes on; of an intersection one side, since both must agree. */
+/** Returns the schema of a wrapper's output; of an intersection one side, since both must agree. */
 function innerOf(schema: z.core.$ZodTypes): unknown {
   const { def } = zodInternals(schema);
   if (def.type === "pipe") return def.out;

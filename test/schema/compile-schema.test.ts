@@ -77,7 +77,9 @@ describe("toInputSchema()", () => {
     };
     const schema = { "~standard": { version: 1 as const, vendor: "x", validate: () => ({ value: 1 }), jsonSchema } };
     expect(failure(schema)).toMatchObject({ code: "SCHEMA_UNSUPPORTED", cause: fault });
-    expect(failure(schema).message).toBe("Converting the input schema of node.rerun to JSON Schema: no such target");
+    expect(failure(schema).message).toBe(
+      "Cannot convert the input schema of node.rerun to JSON Schema: no such target",
+    );
   });
 
   it("toInputSchema() falls back to draft-07 when a library knows nothing newer", () => {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { toToolInput } from "../../src/catalog/tool-schemas.ts";
 import { entryWarnings } from "../../src/catalog/create-catalog.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
-import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../src/schema/validator/from-json-schema.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { validate } from "../../src/schema/validate.ts";

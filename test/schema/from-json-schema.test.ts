@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../src/schema/validator/from-json-schema.ts";
 import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
 import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { validate, type Validated } from "../../src/schema/validate.ts";

@@ -171,7 +171,7 @@ describe("toInputSchema(), by library", () => {
 
   it("toInputSchema() names the member and what is needed when a library gives no JSON Schema", () => {
     expect(() => toInputSchema(v.object({}), "node.rerun")).toThrow(
-      'Converting the input schema of node.rerun to JSON Schema: schema library "valibot" gives no JSON Schema: need',
+      'Cannot convert the input schema of node.rerun to JSON Schema: schema library "valibot" gives no JSON Schema: need',
     );
   });
 });

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../src/schema/validator/from-json-schema.ts";
 import type { JsonSchema } from "../../src/schema/json.ts";
-import { compileLinearPattern } from "../../src/schema/linear-pattern.ts";
+import { compileLinearPattern } from "../../src/schema/validator/linear-pattern.ts";
 import { toInputSchema } from "../../src/schema/compile-schema.ts";
 import { validate } from "../../src/schema/validate.ts";
 

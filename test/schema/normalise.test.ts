@@ -213,7 +213,7 @@ describe("normalise()", () => {
 
   it("normalise() opens members of an intersection when keys are pooled", () => {
     const closed = { type: "object", additionalProperties: false };
-    expect(run({ allOf: [closed, { anyOf: [closed] }] }, { pooled: true })).toEqual({
+    expect(run({ allOf: [closed, { anyOf: [closed] }] }, { isPooled: true })).toEqual({
       allOf: [{ type: "object" }, { anyOf: [{ type: "object" }] }],
     });
     expect(run({ allOf: [closed, closed] })).toEqual({ allOf: [closed, closed] });

@@ -6,8 +6,8 @@ import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.t
 import type { CompiledSchema } from "../../src/schema/compile-schema.ts";
 import { isJsonObject } from "../../src/schema/json.ts";
 import type { JsonObject, JsonValue } from "../../src/schema/json.ts";
-import { toReceiver } from "../../src/schema/receive.ts";
-import type { Received } from "../../src/schema/receive.ts";
+import { toReceiver } from "../../src/schema/validator/receive.ts";
+import type { Received } from "../../src/schema/validator/receive.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { validate } from "../../src/schema/validate.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
-import { fromJsonSchema } from "../../schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../../schema/standard.ts";
 import { toInputSchema } from "../../schema/compile-schema.ts";
 import { checkInput } from "../../surface/check-value.ts";

@@ -1,4 +1,4 @@
-import { fromJsonSchema } from "../../schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
 import { isSchema, type Schema } from "../../schema/standard.ts";
 import { compileOutput, toToolInput, toToolOutput } from "../tool-schemas.ts";

@@ -1,4 +1,4 @@
-import { fromJsonSchema, type JsonValidator } from "../../schema/from-json-schema.ts";
+import { fromJsonSchema, type JsonValidator } from "../../schema/validator/from-json-schema.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import type { SchemaWithJson } from "../../schema/with-json-schema.ts";
 import { decodeBytes, type BytesForm } from "./to-json-schema.ts";

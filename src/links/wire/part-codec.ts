@@ -1,7 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { type JsonValue, isJsonObject } from "../../schema/json.ts";
-import { toReceiver } from "../../schema/receive.ts";
+import { toReceiver } from "../../schema/validator/receive.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { Part } from "./protocol.ts";
 import { Stale, type Staleness } from "../../surface/reading.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toJSONSchema } from "../../../src/from/agentic/to-json-schema.ts";
 import { compileSchema } from "../../../src/schema/compile-schema.ts";
-import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../../src/schema/validator/from-json-schema.ts";
 
 /** What says how values are kept or drawn. */
 const extensions = {

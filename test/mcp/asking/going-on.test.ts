@@ -18,7 +18,7 @@ import {
   type MountedOperation,
   type ViewRule,
 } from "../../../src/index.ts";
-import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
+import { fromJsonSchema } from "../../../src/schema/validator/from-json-schema.ts";
 import type { ToolContext } from "../../../src/catalog/context/tool-context.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 import { envelope } from "../../fixtures/envelope.ts";

@@ -1,21 +1,21 @@
-import { toPatternTest } from "./check-scalar.ts";
-import { canonicalText, isJsonObject } from "./json.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
-import { fitsQuietly, isSettled, isTooDeep, refuse } from "./receive-walk.ts";
-import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
+import { canonicalText, isJsonObject, toList } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { createPatternTest } from "./check-scalar.ts";
+import { addIssue, fitsQuietly, isSettled, isTooDeep } from "./check-walk.ts";
+import type { Check, CheckCompiler, CheckWalk } from "./check-walk.ts";
 
 /** Runs the checks of one field. */
-type FieldCheck = (key: string, item: JsonValue, walk: ReceiveWalk) => boolean;
+type FieldCheck = (key: string, item: JsonValue, walk: CheckWalk) => boolean;
 
 const partKeywords = ["properties", "patternProperties", "additionalProperties"];
-const refuseField: Check = (_, walk) => refuse(walk, "expected nothing");
+const refuseField: Check = (_, walk) => addIssue(walk, "expected nothing");
 
 /** Creates the checks of arrays and tuples. They accept any other value. */
 export function createArrayChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   const { prefixItems, items, contains, uniqueItems, minItems, maxItems } = node;
   const checks: Check[] = [];
   if (Array.isArray(prefixItems) || items !== undefined) {
-    const prefix = (Array.isArray(prefixItems) ? prefixItems : []).map((item: JsonValue) => compiler.later(item));
+    const prefix = toList(prefixItems).map((item) => compiler.later(item));
     checks.push(everyItem(prefix, compiler.later(items)));
   }
   const countOf = (json: JsonValue): number => (Array.isArray(json) ? json.length : Number.NaN);
@@ -47,16 +47,16 @@ function containsCheck({ minContains, maxContains }: JsonObject, check: Check): 
   return (json, walk) => {
     if (!Array.isArray(json)) return true;
     const count = json.filter((item) => fitsQuietly(check, item, walk)).length;
-    return (count >= min && count <= max) || refuse(walk, "expected another number of certain items");
+    return (count >= min && count <= max) || addIssue(walk, "expected another number of certain items");
   };
 }
 
-function checkUnique(json: JsonValue, walk: ReceiveWalk): boolean {
+function checkUnique(json: JsonValue, walk: CheckWalk): boolean {
   const isUnique = !Array.isArray(json) || new Set(json.map(canonicalText)).size === json.length;
-  return isUnique || refuse(walk, "expected no item twice");
+  return isUnique || addIssue(walk, "expected no item twice");
 }
 
-/** Bounds a count, which is `NaN` for values of another type. */
+/** Creates the checks of a count, which is `NaN` for values of another type. */
 function countChecks(
   countOf: (json: JsonValue) => number,
   [min, max]: readonly [JsonValue | undefined, JsonValue | undefined],
@@ -64,9 +64,9 @@ function countChecks(
 ): Check[] {
   const checks: Check[] = [];
   if (typeof min === "number")
-    checks.push((json, walk) => !(countOf(json) < min) || refuse(walk, `expected at least ${min} ${unit}`));
+    checks.push((json, walk) => !(countOf(json) < min) || addIssue(walk, `expected at least ${min} ${unit}`));
   if (typeof max === "number")
-    checks.push((json, walk) => !(countOf(json) > max) || refuse(walk, `expected at most ${max} ${unit}`));
+    checks.push((json, walk) => !(countOf(json) > max) || addIssue(walk, `expected at most ${max} ${unit}`));
   return checks;
 }
 
@@ -92,7 +92,7 @@ function toFieldCheck(node: JsonObject, compiler: CheckCompiler): FieldCheck {
   const { properties, patternProperties, additionalProperties } = node;
   const own = new Map(partsOf(properties).map(([key, part]) => [key, compiler.later(part)]));
   const patterns = partsOf(patternProperties).map(([source, part]) => {
-    return { test: toPatternTest(source, compiler.isExact), check: compiler.later(part) };
+    return { test: createPatternTest(source, compiler.isExact), check: compiler.later(part) };
   });
   const rest = additionalProperties === false ? refuseField : compiler.later(additionalProperties);
   if (patterns.length === 0) return (key, item, walk) => (own.get(key) ?? rest)(item, walk);
@@ -133,7 +133,7 @@ function requiredCheck(required: readonly string[]): Check {
     const missing = required.filter((key) => !Object.hasOwn(json, key));
     for (const key of missing) {
       walk.path.push(key);
-      refuse(walk, "expected a value, received nothing");
+      addIssue(walk, "expected a value, received nothing");
       walk.path.pop();
     }
     return missing.length === 0;
@@ -144,6 +144,6 @@ function dependentCheck(key: string, names: readonly string[]): Check {
   return (json, walk) => {
     if (!isJsonObject(json) || !Object.hasOwn(json, key)) return true;
     const missing = names.find((name) => !Object.hasOwn(json, name));
-    return missing === undefined || refuse(walk, `expected "${missing}" beside "${key}"`);
+    return missing === undefined || addIssue(walk, `expected "${missing}" beside "${key}"`);
   };
 }

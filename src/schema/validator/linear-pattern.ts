@@ -1,9 +1,8 @@
-import { PatternUnsupported, parsePattern } from "./parse-pattern.ts";
-import { writeProgram } from "./pattern-program.ts";
+import { compileProgram, PatternUnsupported } from "./pattern-program.ts";
 import type { CountBounds, Instruction, PatternProgram, Program } from "./pattern-program.ts";
 
 /** Tells whether a text has a match, in time that grows with the text's length times the pattern's. */
-export type LinearPattern = (text: string, spend: Spend) => boolean;
+export type LinearPattern = (text: string, countSteps: CountSteps) => boolean;
 
 /** A compiled pattern, or the reason for refusing it, which completes the sentence `The pattern …`. */
 export type CompiledPattern =
@@ -19,8 +18,8 @@ export function compileLinearPattern(source: string): CompiledPattern {
   try {
     // The parser relies on a correct pattern.
     RegExp(source, "u");
-    const program = writeProgram(parsePattern(source));
-    return { matches: (text, spend) => runProgram(program, text, spend), size: program.size };
+    const program = compileProgram(source);
+    return { matches: (text, countSteps) => runProgram(program, text, countSteps), size: program.size };
   } catch (cause) {
     if (cause instanceof PatternUnsupported) return { reason: cause.message };
     if (cause instanceof SyntaxError) return { reason: 'is not a regular expression of JavaScript with the flag "u"' };
@@ -32,13 +31,13 @@ export function compileLinearPattern(source: string): CompiledPattern {
 const wordsPerStep = 16;
 const lastOfOneUnit = 0xff_ff;
 
-/** Counts work. @throws when there was too much. */
-type Spend = (steps: number) => void;
+/** Counts steps. @throws when there were too many. */
+type CountSteps = (steps: number) => void;
 
 /** The text that programs read. */
-interface Reading {
+interface Input {
   readonly text: string;
-  readonly spend: Spend;
+  readonly countSteps: CountSteps;
   /** A bit for each look-ahead that holds, by index of the text. */
   readonly looks: Uint32Array;
 }
@@ -53,10 +52,10 @@ interface Place {
  * Tells whether a text has a match. Takes a bounded number of steps for each character and instruction of any text: the machine
  * follows all alternatives at once, and marks in one pass backwards the places where each look-ahead holds.
  */
-function runProgram({ main, looks }: PatternProgram, text: string, spend: Spend): boolean {
-  const reading: Reading = { text, spend, looks: new Uint32Array(looks.length === 0 ? 0 : text.length + 1) };
-  for (const [at, program] of looks.entries()) markLook(program, reading, 1 << at);
-  const machine = new Machine(main, reading);
+function runProgram({ main, looks }: PatternProgram, text: string, countSteps: CountSteps): boolean {
+  const input: Input = { text, countSteps, looks: new Uint32Array(looks.length === 0 ? 0 : text.length + 1) };
+  for (const [at, program] of looks.entries()) markLook(program, input, 1 << at);
+  const machine = new Machine(main, input);
   for (const place = { index: 0, taken: 0 }; ;) {
     if (machine.begin(place)) return true;
     if (place.index >= text.length) return false;
@@ -68,9 +67,9 @@ function runProgram({ main, looks }: PatternProgram, text: string, spend: Spend)
 }
 
 /** Sets the bit of a look-ahead at each place where it holds: where a match ends for its program, which reads backwards. */
-function markLook(program: Program, reading: Reading, bit: number): void {
-  const { text, looks } = reading;
-  const machine = new Machine(program, reading);
+function markLook(program: Program, input: Input, bit: number): void {
+  const { text, looks } = input;
+  const machine = new Machine(program, input);
   for (const place = { index: text.length, taken: 0 }; ;) {
     if (machine.begin(place)) looks[place.index] = (looks[place.index] ?? 0) | bit;
     if (place.index === 0) return;
@@ -109,7 +108,7 @@ class Counter {
   }
 
   enter(taken: number): void {
-    // Without an upper bound the oldest start says all, and without a lower one the newest.
+    // Without an upper bound only the oldest start matters, and without a lower one only the newest.
     if (this.#max === Number.POSITIVE_INFINITY && this.isLive) return;
     if (this.#min <= 1) this.#clear();
     this.#starts.push(taken);
@@ -139,7 +138,7 @@ class Counter {
 /** Follows the states of one program through a text. */
 class Machine {
   readonly #code: readonly Instruction[];
-  readonly #reading: Reading;
+  readonly #input: Input;
   readonly #counters: readonly Counter[];
   readonly #open: number[] = [];
   /** The place where each state was last added, by number: a new place needs no clearing. */
@@ -149,13 +148,13 @@ class Machine {
   #next: number[] = [];
   #isMatched = false;
 
-  constructor({ code, counters }: Program, reading: Reading) {
+  constructor({ code, counters }: Program, input: Input) {
     this.#code = code;
-    this.#reading = reading;
+    this.#input = input;
     this.#counters = counters.map((bounds) => new Counter(bounds));
     this.#seen = new Uint32Array(code.length + 1);
     // Short texts by the thousand would otherwise allocate without end.
-    reading.spend(code.length / wordsPerStep);
+    input.countSteps(code.length / wordsPerStep);
   }
 
   /** Begins a match at a place; true when one that has begun there or before ends there. */
@@ -168,13 +167,13 @@ class Machine {
   step(code: number, place: Place): void {
     const now = this.#now;
     place.taken += 1;
-    this.#reading.spend(now.length);
+    this.#input.countSteps(now.length);
     this.#now = this.#next;
     this.#now.length = 0;
     this.#next = now;
     this.#turn += 1;
     this.#isMatched = false;
-    // Before any repetition begins at the new place.
+    // Repetitions that begin at the new place do not count this character.
     if (this.#counters.length > 0) for (const state of now) this.#count(state, code, place);
     for (const state of now) this.#take(state, code, place);
   }
@@ -207,7 +206,7 @@ class Machine {
       seen[state] = turn;
       this.#enter(state, place);
     }
-    this.#reading.spend(steps);
+    this.#input.countSteps(steps);
   }
 
   #enter(state: number, place: Place): void {
@@ -235,7 +234,7 @@ class Machine {
   }
 
   #holds(instruction: Instruction, index: number): boolean {
-    const { text, looks } = this.#reading;
+    const { text, looks } = this.#input;
     switch (instruction.kind) {
       case "start":
         return index === 0;

@@ -1,22 +1,23 @@
+import { isJsonObject, toList } from "../json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
+import { createTypeTest, typesOf, valuesOf } from "../keywords.ts";
+import { SchemaDocument } from "../schema-document.ts";
 import { createArrayChecks, createObjectChecks } from "./check-parts.ts";
-import { createScalarChecks, toTypeTest, toValueTest, valuesOf } from "./check-scalar.ts";
-import { isJsonObject } from "./json.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { fitsQuietly, refuse, spendOnNode } from "./receive-walk.ts";
-import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
-import { SchemaDocument } from "./schema-document.ts";
+import { createScalarChecks, createValueTest } from "./check-scalar.ts";
+import { addIssue, countVisit, fitsQuietly } from "./check-walk.ts";
+import type { Check, CheckCompiler, CheckWalk } from "./check-walk.ts";
 
 type Test = (json: JsonValue) => boolean;
 
 interface Arm {
   readonly check: Check;
-  /** Rules the arm out at a glance, by its type and the constants in its fields. */
+  /** Rules the arm out without a check, by its type and the constants in its fields. */
   readonly test: Test;
 }
 
 const acceptAny: Test = () => true;
 const acceptAll: Check = () => true;
-const acceptNone: Check = (_, walk) => refuse(walk, "expected nothing");
+const acceptNone: Check = (_, walk) => addIssue(walk, "expected nothing");
 
 /**
  * Compiles a reader's schema, as `toReaderSchema` makes it, into one function. References must be local.
@@ -68,7 +69,7 @@ class Compiler implements CheckCompiler {
     const checks = [...createObjectChecks(node, this), ...createArrayChecks(node, this)];
     checks.push(...createScalarChecks(node, this.isExact));
     if (typeof $ref === "string") checks.push(this.#target($ref));
-    if (Array.isArray(allOf)) checks.push(...allOf.map((part: JsonValue) => this.now(part)));
+    checks.push(...toList(allOf).map((part) => this.now(part)));
     checks.push(...createUnionChecks(node, this));
     return checks.filter((check) => check !== acceptAll);
   }
@@ -97,10 +98,10 @@ function every(checks: readonly Check[]): Check {
   };
 }
 
-/** Counts each look at a node: alternatives within alternatives would else take exponential time. */
+/** Counts each visit of a node: alternatives within alternatives would else take exponential time. */
 function counted(check: Check): Check {
   return (json, walk) => {
-    spendOnNode(walk);
+    countVisit(walk);
     return check(json, walk);
   };
 }
@@ -116,8 +117,8 @@ function rememberAnswers(check: Check): Check {
     const answers = walk.known.get(check) ?? new Map<JsonValue, boolean>();
     walk.known.set(check, answers);
     const known = answers.get(json);
-    // The issues were added when it was found, unless that was while an alternative was tried.
-    if (known !== undefined) return known || refuse(walk, "does not fit its schema");
+    // The first run added the issues, unless an alternative was tried.
+    if (known !== undefined) return known || addIssue(walk, "does not fit its schema");
     const fits = check(json, walk);
     answers.set(json, fits);
     return fits;
@@ -125,8 +126,8 @@ function rememberAnswers(check: Check): Check {
 }
 
 /**
- * Creates the checks of alternatives and conditions. An inexact check accepts any arm of an `oneOf`.
- * Ignores `unevaluated…`, which closes objects in ways that no library emits.
+ * Creates the checks of alternatives and conditions. An inexact check accepts any arm of a `oneOf`.
+ * Ignores `unevaluated…`, which no library emits for the schemas of readers.
  */
 function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   const { anyOf, oneOf, not, if: condition, dependentSchemas } = node;
@@ -139,7 +140,7 @@ function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   }
   if (not !== undefined) {
     const check = compiler.now(not);
-    checks.push((json, walk) => !fitsQuietly(check, json, walk) || refuse(walk, "expected something else"));
+    checks.push((json, walk) => !fitsQuietly(check, json, walk) || addIssue(walk, "expected something else"));
   }
   if (condition !== undefined) {
     const [test, fit, unfit] = [compiler.now(condition), compiler.now(node["then"]), compiler.now(node["else"])];
@@ -152,30 +153,30 @@ function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   return checks;
 }
 
-function checkOnlyArm(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): boolean {
+function checkOnlyArm(arms: readonly Arm[], json: JsonValue, walk: CheckWalk): boolean {
   const fitting = arms.filter(({ check, test }) => test(json) && fitsQuietly(check, json, walk));
   if (fitting.length === 1) return true;
-  if (fitting.length > 1) return refuse(walk, "more than one option fits");
-  // Runs again for the issues only where they are wanted.
+  if (fitting.length > 1) return addIssue(walk, "more than one option fits");
+  // Runs again for the issues, unless an alternative is tried.
   return !walk.quiet && checkArms(arms, json, walk);
 }
 
-function checkArms(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): boolean {
+function checkArms(arms: readonly Arm[], json: JsonValue, walk: CheckWalk): boolean {
   const possible = arms.filter(({ test }) => test(json));
   const [only] = possible;
   // The issues of the only arm that is possible are those of the value.
   if (only !== undefined && possible.length === 1) return only.check(json, walk);
-  return possible.some(({ check }) => fitsQuietly(check, json, walk)) || refuse(walk, "no option fits");
+  return possible.some(({ check }) => fitsQuietly(check, json, walk)) || addIssue(walk, "no option fits");
 }
 
 function toTest(arm: JsonValue): Test {
   if (!isJsonObject(arm)) return acceptAny;
   const values = valuesOf(arm);
-  if (values !== undefined) return toValueTest(values);
-  const { type } = arm;
-  if (type === undefined) return acceptAny;
-  const ofType = toTypeTest(Array.isArray(type) ? type : [type]);
-  const tags = type === "object" ? tagsOf(arm) : [];
+  if (values !== undefined) return createValueTest(values);
+  const types = typesOf(arm);
+  if (types === undefined) return acceptAny;
+  const ofType = createTypeTest(types);
+  const tags = arm["type"] === "object" ? tagsOf(arm) : [];
   return tags.length === 0 ? ofType : (json) => ofType(json) && isJsonObject(json) && hasTags(json, tags);
 }
 
@@ -184,7 +185,7 @@ function tagsOf({ properties, required }: JsonObject): [string, Test][] {
   return required.flatMap((key): [string, Test][] => {
     const property = typeof key === "string" && Object.hasOwn(properties, key) ? properties[key] : undefined;
     const values = isJsonObject(property) ? valuesOf(property) : undefined;
-    return values === undefined || typeof key !== "string" ? [] : [[key, toValueTest(values)]];
+    return values === undefined || typeof key !== "string" ? [] : [[key, createValueTest(values)]];
   });
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bundle } from "./built-package.ts";
 
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
-const budget = { everything: 468_000, app: 435_000, later: 84_800, surfaceOnly: 4_200 };
+const budget = { everything: 468_000, app: 435_000, later: 84_800, surfaceOnly: 4_400 };
 
 describe("the bundle", () => {
   it("everything the main entry exports stays within its bytes when it is bundled", async () => {

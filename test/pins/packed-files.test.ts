@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { entrySources } from "../architecture/package-entries.ts";
-import { listFiles, root } from "../architecture/source.ts";
+import { root } from "../architecture/source.ts";
 
 let packed: readonly string[] = [];
+let packedBytes = Number.POSITIVE_INFINITY;
 
 /** The modules of this package that a built module imports, at once or later. */
 function importedBy(path: string): string[] {
@@ -23,8 +24,9 @@ describe("the packed package", () => {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const [first]: { files: { path: string }[] }[] = JSON.parse(output);
+    const [first]: { files: { path: string }[]; size: number }[] = JSON.parse(output);
     packed = (first?.files ?? []).map((file) => file.path);
+    packedBytes = first?.size ?? packedBytes;
   }, 60_000);
 
   it("holds dist, documents, examples, a schema, the templates, the licence, the readme and package.json when it is packed", () => {
@@ -83,12 +85,23 @@ describe("the packed package", () => {
     expect(orphans).toEqual([]);
   });
 
-  it("holds a module and a declaration for every source when dist is packed", () => {
-    const expected = listFiles("src", ".ts").flatMap((path) => {
-      const base = path.replace(/^src\//, "dist/").replace(/\.ts$/, "");
-      return [`${base}.js`, `${base}.d.ts`];
-    });
-    expect(expected.filter((path) => !packed.includes(path))).toEqual([]);
+  it("holds the modules and declarations that its exports reach, and no other, when dist is packed", () => {
+    const bases = [...entrySources.values()].map((path) => path.replace(/^src\//, "dist/").replace(/\.ts$/, ""));
+    const modules = new Set(bases.map((base) => `${base}.js`));
+    for (const path of modules) for (const next of importedBy(path)) modules.add(next);
+    const declarations = new Set(bases.map((base) => `${base}.d.ts`));
+    for (const path of declarations) {
+      for (const next of importedBy(path)) declarations.add(next.replace(/\.[jt]s$/, ".d.ts"));
+    }
+    const inside = packed.filter((path) => path.startsWith("dist/") && !path.startsWith("dist/node/"));
+    expect(inside.toSorted()).toEqual([...modules, ...declarations].toSorted());
+    expect(modules.size).toBeGreaterThan(300);
+    expect(declarations.size).toBeGreaterThan(100);
+  });
+
+  it("stays within its number of files and bytes when it is packed", () => {
+    expect(packed.length).toBeLessThanOrEqual(1000);
+    expect(packedBytes).toBeLessThanOrEqual(1_250_000);
   });
 
   it("holds the entries that Node takes, and what they load, and nothing else beside them when dist is packed", () => {

@@ -131,9 +131,9 @@ describe("implementSurface()", () => {
     }
     await expect(channel.call("cell", undefined, {})).rejects.toMatchObject({
       code: "WRONG_KIND",
-      message: 'Using "cell" as a procedure: it is a cell',
+      message: 'Cannot use "cell" as a procedure: it is a cell',
     });
-    expect(() => channel.open("cell", undefined, {})).toThrow('Using "cell" as a stream or event: it is a cell');
+    expect(() => channel.open("cell", undefined, {})).toThrow('Cannot use "cell" as a stream or event: it is a cell');
     await live.close();
   });
 

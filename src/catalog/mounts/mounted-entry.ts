@@ -2,7 +2,7 @@ import { Refusal } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import type { SurfaceClient } from "../../surface/client.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
-import { checkRefusal } from "../../surface/owner/check-refusal.ts";
+import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
 import { operationNotFound } from "../outcome.ts";
 import { confirmFields, keepNesting, toToolHints } from "../tool-head.ts";

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonValue } from "../../schema/json.ts";
 import { untilAborted } from "../../spine/signals.ts";
 import { anonymous } from "../../surface/caller.ts";
-import { nextTurn } from "../../surface/owner/next-turn.ts";
+import { nextTurn } from "../../surface/owner/waiting.ts";
 import type { Completer, ResourceContent, ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
 import { inTime } from "./in-time.ts";
 import { isProposal, maxCountedProposals } from "../custom/completers.ts";

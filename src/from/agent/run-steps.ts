@@ -3,7 +3,7 @@ import type { JsonObject } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import { modelAnswered, type AgentStep } from "./agent-context.ts";
 import { followSignal } from "../../spine/signals.ts";
-import { burst, nextTurn } from "../../surface/owner/next-turn.ts";
+import { burst, nextTurn } from "../../surface/owner/waiting.ts";
 import { isFunction } from "../../options/is-object.ts";
 
 /** The key of `_meta` with the step of a progress notification. */

@@ -5,7 +5,7 @@ import { followSignal } from "../../spine/signals.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import { kScope, type Served } from "../../surface/implement-surface.ts";
-import { nextTurn } from "../../surface/owner/next-turn.ts";
+import { nextTurn } from "../../surface/owner/waiting.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { createLinkBudgets, type LinkBudgets } from "../link-options.ts";
 import { reachSurface } from "../reach-surface.ts";

@@ -1,18 +1,15 @@
-import { assertFunctions } from "./assert-functions.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { CellClient, StreamClient } from "../client.ts";
-import { kPushed, type PushedFrame, type PushedOrigin, type PushedSource } from "../pushed.ts";
+import { kPushed, type PushedOrigin, type PushedSource } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
-import { relay } from "../relayed.ts";
-import { createGone } from "./gathering.ts";
-import { ReadingMap, type MapTerms } from "./reading-map.ts";
-import { combineReaders, toReader, type Reader } from "./reader.ts";
-import { upstreamSteps } from "./upstream-steps.ts";
+import { combineLatest } from "./combine-latest.ts";
+import { mapReadings, ReadingMap, type ValueMap } from "./reading-map.ts";
+import { assertFunctions, followUpstream, readUpstream } from "./upstream.ts";
 
-/** What a derived cell may be told. */
+/** Options of `derive.cell()`. */
 export interface DeriveCellOptions<TValue> {
-  /** A value that does not pass is skipped: the one before it stands, and a first read waits for one that does. */
+  /** Skips values that it returns `false` for: the value before stays, and a first read waits for one that passes. */
   readonly filter?: (value: TValue) => boolean;
 }
 
@@ -21,43 +18,81 @@ type ListProblem<TValues> = TValues extends readonly []
   ? TypeProblem<"a cell is derived from one other at least: of an empty list there is no value">
   : unknown;
 
-/** One value that changes, from a client's side: a cell, or the frames of a stream without input. */
+/** Client of one value that changes: a cell, or a stream without input, whose frames are its values. */
 export type CellUpstream<TValue> = CellClient<TValue> | StreamClient<undefined, TValue>;
 
-async function* follow<TValue, TOut>(
-  reader: Reader<TValue>,
-  terms: MapTerms<TValue, TOut>,
-  signal: AbortSignal,
-): AsyncGenerator<PushedFrame<TOut>> {
-  const readings = new ReadingMap(terms);
-  for await (const step of upstreamSteps(() => reader.readings(signal))) {
-    if ("failure" in step) throw relay(step.failure);
-    const made = readings.frameOf(step.value);
-    if (made !== undefined) yield made;
-  }
-  if (!signal.aborted && reader.isEndless) throw createGone();
+/** One or several upstream members, read as one value. */
+interface ValueReader<TValue> {
+  reading(signal: AbortSignal): Promise<Reading<TValue>>;
+  readings(signal: AbortSignal): AsyncIterable<Reading<TValue>>;
+  /** Whether it lasts as long as its surface, so that an end means that the surface has gone. */
+  readonly isEndless: boolean;
+  /** Whether a read gives the value of now. A read of a stream uses another iteration, and may wait long for a frame. */
+  readonly isReadWhileOpen: boolean;
 }
 
-async function readOnce<TValue>(reader: Reader<TValue>, signal: AbortSignal): Promise<Reading<TValue>> {
-  try {
-    return await reader.reading(signal);
-  } catch (cause) {
-    throw relay(cause);
-  }
+async function* toReadings<TValue>(values: AsyncIterable<TValue>): AsyncGenerator<Reading<TValue>> {
+  for await (const value of values) yield { value };
 }
 
-function createOrigin<TValue, TOut>(reader: Reader<TValue>, terms: MapTerms<TValue, TOut>): PushedOrigin<TOut> {
+function readerOf<TValue>(upstream: CellUpstream<TValue>): ValueReader<TValue> {
+  if ("readings" in upstream) {
+    return {
+      reading: (signal) => upstream.reading({ signal }),
+      readings: (signal) => upstream.readings({ signal }),
+      isEndless: true,
+      isReadWhileOpen: true,
+    };
+  }
   return {
-    open: (signal) => follow(reader, terms, signal),
-    read: async (signal) => new ReadingMap(terms).of(await readOnce(reader, signal)),
-    isReadWhileOpen: reader.isReadWhileOpen,
+    reading: async (signal) => ({ value: await upstream.latest(undefined, { signal }) }),
+    readings: (signal) => toReadings(upstream.open(undefined, { signal })),
+    isEndless: false,
+    isReadWhileOpen: false,
+  };
+}
+
+/** Combines readings into one that is as stale as the first stale one of them. */
+function combine<TValue>(readings: readonly Reading<TValue>[]): Reading<readonly TValue[]> {
+  const stale = readings.find((reading) => reading.stale !== undefined)?.stale;
+  return { value: readings.map(({ value }) => value), ...(stale && { stale }) };
+}
+
+async function* followAll<TValue>(
+  readers: readonly ValueReader<TValue>[],
+  signal: AbortSignal,
+): AsyncGenerator<Reading<readonly TValue[]>> {
+  const sources = readers.map(
+    (reader) => (own: AbortSignal) =>
+      followUpstream(() => reader.readings(own), { signal: own, mayEnd: !reader.isEndless }),
+  );
+  for await (const readings of combineLatest(sources, signal)) yield combine(readings);
+}
+
+/** Reads several members as one: there is a value once each of them has one. */
+function combineReaders<TValue>(readers: readonly ValueReader<TValue>[]): ValueReader<readonly TValue[]> {
+  return {
+    reading: async (signal) => combine(await Promise.all(readers.map((reader) => reader.reading(signal)))),
+    readings: (signal) => followAll(readers, signal),
+    isEndless: true,
+    isReadWhileOpen: readers.every((reader) => reader.isReadWhileOpen),
+  };
+}
+
+function createOrigin<TValue, TOut>(reader: ValueReader<TValue>, by: ValueMap<TValue, TOut>): PushedOrigin<TOut> {
+  const { isEndless, isReadWhileOpen } = reader;
+  const follow = (signal: AbortSignal) => followUpstream(() => reader.readings(signal), { signal, mayEnd: !isEndless });
+  return {
+    open: (signal) => mapReadings(follow(signal), new ReadingMap(by)),
+    read: async (signal) => new ReadingMap(by).of(await readUpstream(() => reader.reading(signal))),
+    isReadWhileOpen,
   };
 }
 
 /**
- * Derives a cell from one of another surface, from a stream without input, or from several of them at once. Nobody is
- * shown a value that upstream has not given: a first read waits. While upstream cannot be reached the last value stands,
- * marked stale. What `map` throws is reported, and the last value stands then too.
+ * Derives a cell from a cell of another surface, from a stream without input, or from several of them. A first read waits for a value
+ * of upstream. While upstream cannot be reached, the last value stays and is marked stale. An error of `map` is reported, and the last
+ * value stays then too.
  *
  * @throws SurfaceError `INVALID_OPTION` for an empty list.
  * @example
@@ -81,16 +116,13 @@ export function deriveCell(
   map: (value: never) => unknown,
   options: DeriveCellOptions<never> = {},
 ): PushedSource<unknown> {
-  assertFunctions(options, { doing: "Deriving a cell", names: ["filter"] });
+  assertFunctions(options, ["filter"], "Deriving a cell");
   const { filter = () => true } = options;
   if ("length" in upstream && upstream.length === 0) {
-    throw new SurfaceError(
-      "INVALID_OPTION",
-      "Deriving a cell: there is nothing in the list that it is to be derived from; it needs one member",
-    );
+    throw new SurfaceError("INVALID_OPTION", "Cannot derive a cell: the list of members is empty; pass at least one");
   }
-  const reader = "length" in upstream ? combineReaders(upstream.map(toReader)) : toReader(upstream);
-  // The overloads say that these take what this reader gives.
-  const terms = { map, passes: filter } as MapTerms<unknown, unknown>;
-  return Object.freeze({ [kPushed]: createOrigin(reader, terms) });
+  const reader = "length" in upstream ? combineReaders(upstream.map(readerOf)) : readerOf(upstream);
+  // By the overloads, these take the values of this reader.
+  const by = { map, passes: filter } as ValueMap<unknown, unknown>;
+  return Object.freeze({ [kPushed]: createOrigin(reader, by) });
 }

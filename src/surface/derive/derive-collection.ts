@@ -1,7 +1,7 @@
 import type { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/signals.ts";
-import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
+import { canonical } from "../owner/canonical.ts";
 import {
   kPushedCollection,
   type CollectionOrigin,
@@ -10,79 +10,50 @@ import {
   type PushedFrame,
 } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
-import { relay, RelayedError } from "../relayed.ts";
+import { RelayedError } from "../relayed.ts";
 import type { CollectionPage } from "../source.ts";
 import { systemClock } from "../system-clock.ts";
-import { canonical } from "../owner/canonical.ts";
-import { createGone, Gathering } from "./gathering.ts";
-import { pause } from "./pause.ts";
-import { ReadingMap, runMade, toReadingOf } from "./reading-map.ts";
-import { upstreamSteps } from "./upstream-steps.ts";
+import { combineLatest } from "./combine-latest.ts";
+import { mapReadings, ReadingMap, runAuthorCode } from "./reading-map.ts";
+import { assertFunctions, followUpstream, readUpstream } from "./upstream.ts";
 
-/** What a derived collection may be told. */
+/** Options of `derive.collection()`. */
 export interface DeriveCollectionOptions<TKey, TValue> {
   /**
-   * Leaves out items: those it returns `false` for are neither listed nor read. All items are read for the keys, and again
-   * after each change, so upstream may have at most 1,000; with more, the keys fail with `OVERFLOW`. While an item does not
-   * fit its schema, or `filter` throws, the list before it stands and is stale. So it does while
-   * reading the items takes over 4 seconds.
+   * Leaves out items: those it returns `false` for are neither listed nor read. To know the keys, it reads all items, and again after
+   * each change, so upstream may have at most 1,000; with more, the keys fail with `OVERFLOW`. The list before stays, marked stale,
+   * while an item does not fit its schema, `filter` throws, or reading the items takes over 4 seconds.
    */
   readonly filter?: (value: TValue, key: TKey) => boolean;
 }
 
-/** The most items that are read to learn which of them pass: a page of as many as there may be. */
+/** Highest number of items that a filtered collection reads to learn which of them pass: one page of the largest size. */
 export const maxFiltered = 1000;
 
-/** Milliseconds until the items of a filtered collection count as lost: one that hangs must not hold the list of the others. */
+/** Milliseconds until the items of a filtered collection count as lost: one read that hangs must not hold up the list of the others. */
 export const maxLookMs = 4000;
 
-/** A collection of another surface, and what is made of its items. */
-export interface CollectionDerived {
+interface DerivedCollection {
   readonly upstream: CollectionClient<unknown, unknown, unknown>;
   readonly map: (value: unknown, key: unknown) => unknown;
   readonly filter: ((value: unknown, key: unknown) => boolean) | undefined;
 }
 
-function createItemMap({ map, filter }: CollectionDerived, key: unknown): ReadingMap<unknown, unknown> {
+/** Keys and items go up as the caller gave them, so the caller gets the issues of an input that does not fit. */
+const terms = { tellsIssues: true };
+
+function createItemMap({ map, filter }: DerivedCollection, key: unknown): ReadingMap<unknown, unknown> {
   return new ReadingMap<unknown, unknown>({
     passes: () => true,
     map: (value) => (value === undefined || filter?.(value, key) === false ? undefined : map(value, key)),
   });
 }
 
-async function ask<TAnswer>(use: () => Promise<TAnswer>): Promise<TAnswer> {
-  try {
-    return await use();
-  } catch (cause) {
-    throw relay(cause, { tellsIssues: true });
-  }
-}
-
-async function* follow<TValue>(open: () => AsyncIterable<TValue>, signal: AbortSignal): AsyncGenerator<TValue> {
-  for await (const step of upstreamSteps(open)) {
-    if ("failure" in step) throw relay(step.failure, { tellsIssues: true });
-    yield step.value;
-  }
-  if (!signal.aborted) throw createGone();
-}
-
-async function* followItem(
-  derived: CollectionDerived,
-  key: unknown,
-  signal: AbortSignal,
-): AsyncGenerator<PushedFrame<unknown>> {
-  const items = createItemMap(derived, key);
-  for await (const reading of follow(() => derived.upstream.readings(key, { signal }), signal)) {
-    const made = items.frameOf(reading);
-    if (made !== undefined) yield made;
-  }
-}
-
 type PageReading = Reading<CollectionPage<unknown, unknown>>;
 
-/** Returns the keys of the items that pass, as stale as the keys or the page of upstream, or why they are not known. */
+/** Returns the keys of the items that pass, as stale as the keys or the page of upstream; {@link Unmade} if `filter` threw. */
 function toPassing(
-  { filter }: CollectionDerived,
+  { filter }: DerivedCollection,
   keys: Reading,
   page: PageReading,
 ): Reading<readonly unknown[]> | Unmade {
@@ -92,88 +63,77 @@ function toPassing(
     throw new RelayedError("OVERFLOW", text);
   }
   try {
-    const passing = runMade(() => items.filter(([key, value]) => filter?.(value, key) !== false));
-    return toReadingOf(
-      passing.map(([key]) => key),
-      keys.stale ?? page.stale,
-    );
+    const passing = runAuthorCode(() => items.filter(([key, value]) => filter?.(value, key) !== false));
+    const stale = keys.stale ?? page.stale;
+    return { value: passing.map(([key]) => key), ...(stale && { stale }) };
   } catch (cause) {
-    // `runMade()` throws nothing else.
+    // As runAuthorCode() throws.
     return new Unmade(cause as SurfaceError);
   }
 }
 
 function createLate(): RelayedError {
-  return new RelayedError("UNAVAILABLE", `Cannot filter a collection: its items were not there within ${maxLookMs} ms`);
+  return new RelayedError("UNAVAILABLE", `Cannot filter a collection: its items did not arrive within ${maxLookMs} ms`);
 }
 
-async function readPage({ upstream }: CollectionDerived, signal: AbortSignal): Promise<PageReading> {
+async function readPage({ upstream }: DerivedCollection, signal: AbortSignal): Promise<PageReading> {
   const own = new LinkedAbort(signal);
   // The read fails with the reason of the abort.
-  const stop = systemClock.after(maxLookMs, () => own.abort(createLate()));
+  const stopTimer = systemClock.after(maxLookMs, () => own.abort(createLate()));
   try {
     return await upstream.listReading({ limit: maxFiltered, signal: own.signal });
   } finally {
-    stop();
+    stopTimer();
     own.dispose();
   }
 }
 
-async function readPassing(derived: CollectionDerived, signal: AbortSignal): Promise<PushedFrame<readonly unknown[]>> {
-  // One after the other: only the items have a bound, as the keys are read without one where there is no filter.
-  const keys = await ask(() => derived.upstream.keysReading({ signal }));
-  return toPassing(derived, keys, await ask(() => readPage(derived, signal)));
-}
-
-/** Gives one value, `maxLookMs` after it is opened. */
-async function* openDeadline(signal: AbortSignal): AsyncGenerator<void> {
-  await pause(maxLookMs, signal);
-  yield;
+async function readPassing(derived: DerivedCollection, signal: AbortSignal): Promise<PushedFrame<readonly unknown[]>> {
+  // One after the other: only the items have a time limit, since a collection without a filter reads its keys without one.
+  const keys = await readUpstream(() => derived.upstream.keysReading({ signal }), terms);
+  return toPassing(derived, keys, await readUpstream(() => readPage(derived, signal), terms));
 }
 
 async function* followPassing(
-  derived: CollectionDerived,
-  signal: AbortSignal,
+  derived: DerivedCollection,
+  outer: AbortSignal,
 ): AsyncGenerator<PushedFrame<readonly unknown[]>> {
   const { upstream } = derived;
-  const gathering = new Gathering(signal);
-  let keys: Reading | undefined;
-  let page: PageReading | undefined;
+  const abort = new LinkedAbort(outer);
+  let stopTimer: (() => void) | undefined;
+  // Upstream may poll its pages; its keys tell at once that they are stale.
+  async function* followKeys(signal: AbortSignal): AsyncGenerator<Reading> {
+    for await (const keys of followUpstream(() => upstream.keysReadings({ signal }), { signal, ...terms })) {
+      stopTimer ??= systemClock.after(maxLookMs, () => abort.abort());
+      yield keys;
+    }
+  }
+  const followPages = (signal: AbortSignal): AsyncIterable<PageReading> =>
+    followUpstream(() => upstream.listReadings({ limit: maxFiltered, signal }), { signal, ...terms });
   let told: string | undefined;
-  const assertPage = (): void => {
-    if (page === undefined) throw createLate();
-  };
   try {
-    // Pages of upstream may be polled; its keys say at once that they are stale.
-    gathering.follow({
-      open: (own) => follow(() => upstream.keysReadings({ signal: own }), own),
-      take: (reading) => {
-        if (keys === undefined) gathering.follow({ open: openDeadline, take: assertPage, mayEnd: true });
-        keys = reading;
-      },
-    });
-    gathering.follow({
-      open: (own) => follow(() => upstream.listReadings({ limit: maxFiltered, signal: own }), own),
-      take: (next) => (page = next),
-    });
-    while (await gathering.moved()) {
-      if (keys === undefined || page === undefined) continue;
+    for await (const [keys, page] of combineLatest([followKeys, followPages], abort.signal)) {
+      stopTimer?.();
       const passing = toPassing(derived, keys, page);
       const text = passing instanceof Unmade ? undefined : canonical([passing.value, passing.stale]);
       if (text === undefined || text !== told) yield passing;
       told = text;
     }
+    if (!outer.aborted) throw createLate();
   } finally {
-    await gathering.close();
+    stopTimer?.();
+    abort.dispose();
   }
 }
 
-function createOrigin(derived: CollectionDerived): CollectionOrigin<unknown, unknown, unknown> {
+function createOrigin(derived: DerivedCollection): CollectionOrigin<unknown, unknown, unknown> {
   const { upstream, filter } = derived;
-  const readItem = (key: unknown, signal: AbortSignal) => ask(() => upstream.reading(key, { signal }));
+  const followItem = (key: unknown, signal: AbortSignal) =>
+    followUpstream(() => upstream.readings(key, { signal }), { signal, ...terms });
   const items = {
-    item: async (key: unknown, signal: AbortSignal) => createItemMap(derived, key).of(await readItem(key, signal)),
-    watchItem: (key: unknown, signal: AbortSignal) => followItem(derived, key, signal),
+    item: async (key: unknown, signal: AbortSignal) =>
+      createItemMap(derived, key).of(await readUpstream(() => upstream.reading(key, { signal }), terms)),
+    watchItem: (key: unknown, signal: AbortSignal) => mapReadings(followItem(key, signal), createItemMap(derived, key)),
   };
   if (filter !== undefined) {
     const keys = (signal: AbortSignal) => readPassing(derived, signal);
@@ -181,14 +141,14 @@ function createOrigin(derived: CollectionDerived): CollectionOrigin<unknown, unk
   }
   return {
     ...items,
-    keys: (signal) => ask(() => upstream.keysReading({ signal })),
-    watchKeys: (signal) => follow(() => upstream.keysReadings({ signal }), signal),
+    keys: (signal) => readUpstream(() => upstream.keysReading({ signal }), terms),
+    watchKeys: (signal) => followUpstream(() => upstream.keysReadings({ signal }), { signal, ...terms }),
   };
 }
 
 /**
- * Derives a collection from one of another surface, item by item, in the order of its keys. Nothing is watched upstream that
- * nobody watches here, unless there is a filter. While upstream cannot be reached what was read stands, marked stale.
+ * Derives a collection from a collection of another surface, item by item, in the order of its keys. It watches upstream only what its
+ * own readers watch, unless there is a filter. While upstream cannot be reached, the last values stay and are marked stale.
  *
  * @example
  * ```ts
@@ -205,8 +165,8 @@ export function deriveCollection(
   map: (value: never, key: never) => unknown,
   options: DeriveCollectionOptions<never, never> = {},
 ): PushedCollection<unknown, unknown, unknown> {
-  assertFunctions(options, { doing: "Deriving a collection", names: ["filter"] });
-  // The overload says that these take what this upstream and its readers give.
-  const derived = { upstream, map, filter: options.filter } as CollectionDerived;
+  assertFunctions(options, ["filter"], "Deriving a collection");
+  // By the overload, these take the values of this upstream and of its readers.
+  const derived = { upstream, map, filter: options.filter } as DerivedCollection;
   return Object.freeze({ [kPushedCollection]: createOrigin(derived) });
 }

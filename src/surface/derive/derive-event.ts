@@ -1,40 +1,112 @@
+import type { CellClient, EventClient, EventPage, EventWait, WaitOptions } from "../client.ts";
 import { markDerived } from "../implementation.ts";
-import type { CellClient, EventClient } from "../client.ts";
-import type { HandlerContext } from "../owner/handler-context.ts";
-import type { UpstreamInput } from "./derive-stream.ts";
-import { assertFunctions } from "./assert-functions.ts";
-import { followCell, type CellFollowed } from "./follow-cell.ts";
-import { followEvent, type EventFollowed } from "./follow-event.ts";
+import { maxWaitMs } from "../owner/event-owner.ts";
+import { kMemory, type HandlerContext, type Memory } from "../owner/handler-context.ts";
+import { systemClock } from "../system-clock.ts";
+import { followCell, type FollowedCell } from "./follow-cell.ts";
+import { assertFunctions, pause, readUpstream, type UpstreamInput } from "./upstream.ts";
 
-/** What an event that is derived from an event may be told. */
+/** Options of `derive.event()` from an event. */
 export interface DeriveEventOptions<TInput, TOccurrence, TGiven> {
-  /** Turns its input into upstream's. Default: the input as it is. */
+  /** Converts its input into the one of upstream. @default the input as it is */
   readonly input?: (input: TGiven) => UpstreamInput<TInput>;
-  /** An occurrence that does not pass has not happened. */
+  /** Leaves out the occurrences that it returns `false` for. */
   readonly filter?: (occurrence: TOccurrence) => boolean;
 }
 
-/** What an event that is derived from the changes of a cell may be told. */
+/** Options of `derive.event()` from the changes of a cell. */
 export interface DeriveChangesOptions<TValue> {
-  /**
-   * Asked of a value and the one before it, as `map` is. A change that does not pass has not happened; its value is the
-   * one before the next all the same.
-   */
+  /** Leaves out the changes that it returns `false` for. Their value is still the one before the next. */
   readonly filter?: (value: TValue, previous: TValue | undefined) => boolean;
 }
 
+/** An event of another surface and the functions of the author, without their types. */
+interface FollowedEvent {
+  readonly upstream: {
+    recent(input: unknown, options: { readonly signal: AbortSignal }): Promise<EventPage>;
+    wait(input: unknown, options: WaitOptions): Promise<EventWait>;
+  };
+  readonly map: (occurrence: unknown) => unknown;
+  readonly input?: (input: unknown) => unknown;
+  readonly filter?: (occurrence: unknown) => boolean;
+}
+
+/** Position in the occurrences of upstream, kept for the next start. */
+interface Position {
+  cursor: string;
+  /** Occurrences that were received and not yet yielded. */
+  readonly pending: unknown[];
+}
+
+/** Milliseconds between two answers of upstream that bring nothing: a wait that ends early must not become a busy loop. */
+const idlePaceMs = 100;
+
+/** One run over an upstream event. */
+interface EventRun {
+  readonly followed: FollowedEvent;
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly memory: Memory | undefined;
+}
+
+function ask<TAnswer>({ followed }: EventRun, use: () => Promise<TAnswer>): Promise<TAnswer> {
+  return readUpstream(use, { tellsIssues: followed.input === undefined });
+}
+
+/** Returns the position to go on from. Without a memory, the run is for one listener and begins with the next occurrence. */
+async function begin(run: EventRun): Promise<Position> {
+  const { followed, input, signal, memory } = run;
+  // Only this function sets it.
+  if (memory?.state !== undefined) return memory.state as Position;
+  const { cursor, occurrences } = await ask(run, () => followed.upstream.recent(input, { signal }));
+  if (memory === undefined) return { cursor, pending: [] };
+  const at: Position = { cursor, pending: [...occurrences] };
+  memory.state = at;
+  return at;
+}
+
+async function advance(run: EventRun, at: Position): Promise<void> {
+  const { followed, input, signal, memory } = run;
+  const begun = systemClock.now();
+  const use = { since: at.cursor, timeoutMs: maxWaitMs, signal };
+  const answer = await ask(run, () => followed.upstream.wait(input, use));
+  // After a reset, the cursor stands before the oldest kept occurrence, and none of those was yielded.
+  at.cursor = answer.cursor;
+  if (answer.missed !== undefined || answer.reset === true) memory?.lost(answer.missed ?? 0);
+  if (answer.status === "fired") at.pending.push(answer.occurrence);
+  else if (answer.reset !== true && systemClock.now() - begun < idlePaceMs) await pause(idlePaceMs, signal);
+}
+
+/** Follows an event: the kept occurrences first, then each further one. A next run goes on behind the occurrence that this one failed on. */
+async function* followEvent(followed: FollowedEvent, given: unknown, context: HandlerContext): AsyncGenerator {
+  const { signal, [kMemory]: memory } = context;
+  const { map, filter = () => true } = followed;
+  // Of a marked handler the feed knows it already; a handler of the author that delegates to this one tells it here.
+  memory?.expectReplay();
+  const input = followed.input === undefined ? given : followed.input(given);
+  const run: EventRun = { followed, input, signal, memory };
+  const at = await begin(run);
+  while (!signal.aborted) {
+    while (at.pending.length > 0) {
+      const occurrence = at.pending.shift();
+      if (filter(occurrence)) yield map(occurrence);
+    }
+    memory?.replayed();
+    await advance(run, at);
+  }
+}
+
 /**
- * Derives an event from one of another surface, or from the changes of a cell. From an event it begins with what is kept
- * there, and loses nothing that is kept while upstream is away. From a cell, `map` makes an occurrence of a value and the
- * one before it (`undefined` for the first), or `undefined` where nothing has happened; it is asked neither of a stale value
- * nor of one that is equal to the one before it.
+ * Derives an event from an event of another surface, or from the changes of a cell. An event begins with the occurrences that upstream
+ * has kept, and loses none of those while upstream is away. For a cell, `map` gets a value and the one before it (`undefined` for the
+ * first), and returns an occurrence or `undefined`. It is not called for stale values, nor for values equal to the one before.
  *
- * Until upstream has been heard once nobody is answered, and what was kept there by then is what has happened before: it is
- * among what is kept, and no wait ends with it that asks for what happens next. What upstream has lost, `missed` says here.
+ * Reads and waits are answered once upstream has been heard. Its kept occurrences count as past: they are among the kept ones here, but
+ * do not end a wait for the next one. `missed` includes what upstream has lost.
  *
- * What `map` throws is reported, and that occurrence is left out.
+ * An error of `map` is reported, and its occurrence is left out.
  *
- * @throws SurfaceError `INVALID_OPTION` for an option that is not known, or no function.
+ * @throws SurfaceError `INVALID_OPTION` for an unknown option, or one that is not a function.
  * @example
  * ```ts
  * derive.event(client.settled, ({ ok }) => ({ ok }));
@@ -58,13 +130,13 @@ export function deriveEvent(
   options: DeriveEventOptions<undefined, never, never> | DeriveChangesOptions<never> = {},
 ): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
   if ("readings" in upstream) {
-    assertFunctions(options, { doing: "Deriving an event from a cell", names: ["filter"] });
-    // The overload says that these take what this upstream gives.
-    const followed = { upstream, map, ...options } as unknown as CellFollowed;
+    assertFunctions(options, ["filter"], "Deriving an event from a cell");
+    // By the overload, these take the values of this upstream.
+    const followed = { upstream, map, ...options } as unknown as FollowedCell;
     return markDerived((_input, context) => followCell(followed, context));
   }
-  assertFunctions(options, { doing: "Deriving an event", names: ["input", "filter"] });
+  assertFunctions(options, ["input", "filter"], "Deriving an event");
   // As above.
-  const followed = { upstream, map, ...options } as unknown as EventFollowed;
+  const followed = { upstream, map, ...options } as unknown as FollowedEvent;
   return markDerived((input, context) => followEvent(followed, input, context));
 }

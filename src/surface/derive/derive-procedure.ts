@@ -1,29 +1,28 @@
-import { assertFunctions } from "./assert-functions.ts";
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
 import { markDerived } from "../implementation.ts";
 import type { HandlerContext, ProcedureContext } from "../owner/handler-context.ts";
 import { mayRepeat } from "../owner/procedure-owner.ts";
 import { relay, relaySteps } from "../relayed.ts";
-import type { UpstreamInput } from "./derive-stream.ts";
+import { assertFunctions, type UpstreamInput } from "./upstream.ts";
 
-/** What upstream reports as progress. */
+/** Progress of an upstream procedure. */
 type UpstreamProgress<TProgress> = TProgress extends Schema ? InferOutput<TProgress> : unknown;
 
-/** What a derived procedure may be told. */
+/** Options of `derive.procedure()`. */
 export interface DeriveProcedureOptions<TInput, TOutput, TGiven, TOut> {
-  /** Turns its input into upstream's. Default: the input as it is. */
+  /** Converts its input into the one of upstream. @default the input as it is */
   readonly input?: (input: TGiven) => UpstreamInput<TInput>;
-  /** Turns upstream's answer into its own. Default: the answer as it is. */
+  /** Converts the result of upstream into its own. @default the result as it is */
   readonly output?: (output: TOutput) => TOut;
 }
 
-/** A procedure's client without its types. */
+/** Client of a procedure, without its types. */
 interface AnyProcedure {
   call(input: unknown, options: CallOptions): Promise<unknown>;
 }
 
-interface Derived {
+interface DerivedProcedure {
   readonly upstream: AnyProcedure;
   readonly options: {
     readonly input?: (input: unknown) => unknown;
@@ -31,7 +30,7 @@ interface Derived {
   };
 }
 
-/** Maps by the author's code: it may have used upstream on its own, and what that failed with is not this use's failure. */
+/** Runs a mapping function of the author, which may call upstream too: the failure of such a call is not the failure of this one. */
 async function map(by: (value: unknown) => unknown, value: unknown, context: HandlerContext): Promise<unknown> {
   try {
     return await by(value);
@@ -40,7 +39,11 @@ async function map(by: (value: unknown) => unknown, value: unknown, context: Han
   }
 }
 
-async function pass({ upstream, options }: Derived, given: unknown, context: ProcedureContext): Promise<unknown> {
+async function pass(
+  { upstream, options }: DerivedProcedure,
+  given: unknown,
+  context: ProcedureContext,
+): Promise<unknown> {
   const { input, output } = options;
   const wanted = input === undefined ? given : await map(input, given, context);
   let answer: unknown;
@@ -49,7 +52,7 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Pro
       signal: context.signal,
       caller: context.caller,
       onProgress: context.progress,
-      // Whoever may call this one twice may have upstream called twice. Otherwise upstream's own tag decides.
+      // A call that may be repeated here may be repeated upstream. Otherwise the tag of the upstream member decides.
       ...(mayRepeat(context) ? { idempotent: true } : {}),
     });
   } catch (cause) {
@@ -62,12 +65,12 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Pro
 }
 
 /**
- * Passes a procedure of another surface on: its caller, its signal, its progress and its answer, and what it refuses. What says where
- * things stand crosses as what it is, `UNAVAILABLE` and `OUTCOME_UNKNOWN` among them, and the issues of an input that went
- * up as it was given. It is sent again, where its connection is lost, only if it is tagged `readOnly()` here or there.
+ * Passes on a procedure of another surface: its caller, signal, progress, result and refusals. Errors about the state of the call
+ * keep their code, among them `UNAVAILABLE` and `OUTCOME_UNKNOWN`, and so do the issues of an input that went up unchanged. A call that
+ * loses its connection is sent again only if it is tagged `readOnly()` here or there.
  *
- * It is the handler itself. Called from a handler of your own it is one of that one's steps, and what it fails with leaves
- * the outcome of the whole unknown, unless the member is tagged `readOnly()`.
+ * Returns the handler itself. A handler of yours that calls it has further steps, so a failure leaves the outcome of the whole
+ * unknown, unless the member is tagged `readOnly()`.
  *
  * @example
  * ```ts
@@ -82,8 +85,8 @@ export function deriveProcedure(
   upstream: ProcedureClient<undefined, unknown, undefined>,
   options: DeriveProcedureOptions<undefined, never, never, unknown> = {},
 ): (input: unknown, context: ProcedureContext) => Promise<unknown> {
-  assertFunctions(options, { doing: "Deriving a procedure", names: ["input", "output"] });
-  // The overload says that these take what this upstream and its callers give.
-  const derived = { upstream, options } as unknown as Derived;
+  assertFunctions(options, ["input", "output"], "Deriving a procedure");
+  // By the overload, these take the values of this upstream and of its callers.
+  const derived = { upstream, options } as unknown as DerivedProcedure;
   return markDerived((input, context) => pass(derived, input, context));
 }

@@ -1,77 +1,59 @@
-import { assertFunctions } from "./assert-functions.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
-import type { InferInput, Schema } from "../../schema/standard.ts";
 import type { StreamClient } from "../client.ts";
 import type { HandlerContext } from "../owner/handler-context.ts";
-import { relay } from "../relayed.ts";
-import { createGone } from "./gathering.ts";
-import { upstreamSteps } from "./upstream-steps.ts";
+import { assertFunctions, createGone, upstreamSteps, type UpstreamInput } from "./upstream.ts";
 
-/** What an upstream takes as its input. */
-export type UpstreamInput<TInput> = TInput extends Schema ? InferInput<TInput> : undefined;
-
-/** How upstream came to give no more frames. */
+/** Reason why upstream gives no more frames. */
 export interface LostStream {
-  /**
-   * What it failed with; `ABSENT` where it ended without a frame. To throw it is to fail as upstream did: what may not be
-   * told of it is masked.
-   */
+  /** Failure of upstream; `ABSENT` if it ended without a frame. Throw it to fail like upstream: its private details are masked. */
   readonly cause: SurfaceError | Refusal;
-  /** How many frames the reader has had by then. */
+  /** Number of frames that the reader has received. */
   readonly told: number;
 }
 
-/** What a derived stream may be told. */
+/** Options of `derive.stream()`. */
 export interface DeriveStreamOptions<TInput, TFrame, TGiven, TOut> {
-  /** Turns its input into upstream's. Default: the input as it is. */
+  /** Converts its input into the one of upstream. @default the input as it is */
   readonly input?: (input: TGiven) => UpstreamInput<TInput>;
-  /** A frame that does not pass is left out. */
+  /** Leaves out the frames that it returns `false` for. */
   readonly filter?: (frame: TFrame, input: TGiven) => boolean;
-  /** Where the frames come from once upstream has failed, or has ended without one. Default: it fails as upstream did. */
+  /** Returns the frames after upstream has failed, or has ended without one. @default the stream fails like upstream */
   readonly otherwise?: (input: TGiven, lost: LostStream, context: HandlerContext) => AsyncIterable<TOut>;
 }
 
-/** A stream's client without its types: what is open takes an input, whatever that is. */
-interface AnyStream {
-  open(input: unknown, options: { readonly signal: AbortSignal }): AsyncIterable<unknown>;
-}
-
-interface AnyOptions {
-  readonly input?: (input: unknown) => unknown;
-  readonly filter?: (frame: unknown, input: unknown) => boolean;
-  readonly otherwise?: (input: unknown, lost: LostStream, context: HandlerContext) => AsyncIterable<unknown>;
-}
-
-interface Derived {
-  readonly upstream: AnyStream;
+/** A derived stream, without its types. */
+interface DerivedStream {
+  readonly upstream: {
+    open(input: unknown, options: { readonly signal: AbortSignal }): AsyncIterable<unknown>;
+  };
   readonly map: (frame: unknown, input: unknown) => unknown;
-  readonly options: AnyOptions;
+  readonly options: {
+    readonly input?: (input: unknown) => unknown;
+    readonly filter?: (frame: unknown, input: unknown) => boolean;
+    readonly otherwise?: (input: unknown, lost: LostStream, context: HandlerContext) => AsyncIterable<unknown>;
+  };
 }
 
-/** What a stream failed with, as far as it may be looked at. What is no error of this package is nobody's to read. */
+/** Returns the failure if it is an error of this package: only those are for the author to read. */
 function toLost(failure: unknown): SurfaceError | Refusal {
   if (failure instanceof Refusal || failure instanceof SurfaceError) return failure;
-  return new SurfaceError("INTERNAL", "Following a stream: it failed", { cause: failure });
+  return new SurfaceError("INTERNAL", "Cannot follow a stream: it failed", { cause: failure });
 }
 
-function createAbsent(): SurfaceError {
-  return new SurfaceError("ABSENT", "Following a stream: it ended without a frame");
-}
-
-/** What one reader has had, and what ended it. */
-interface Tally {
+/** Progress of one reader, and the failure that ended it. */
+interface Progress {
+  /** Number of frames of upstream. */
   seen: number;
+  /** Number of frames that the reader got. */
   told: number;
   failure?: { readonly cause: unknown };
 }
 
-const same = (value: unknown): unknown => value;
-
 /**
- * Whether upstream has ended for good, and its stream with it: in this process that is an end as any other, where a
- * connection would have been lost. Nothing is opened that nobody iterates over.
+ * Returns true if the upstream surface is closed. A stream in the same process then just ends, while one over a connection fails. Opening it
+ * once more tells: nothing runs before its first `next()`.
  */
-function isGone(upstream: AnyStream, wanted: unknown, signal: AbortSignal): boolean {
+function isGone(upstream: DerivedStream["upstream"], wanted: unknown, signal: AbortSignal): boolean {
   try {
     upstream.open(wanted, { signal });
     return false;
@@ -80,45 +62,47 @@ function isGone(upstream: AnyStream, wanted: unknown, signal: AbortSignal): bool
   }
 }
 
-/** The frames of upstream until it ends; what it fails with goes to the tally. */
+/** Yields the frames of upstream until it ends. Its failure goes to `progress`. */
 async function* framesOf(
-  { upstream, map, options }: Derived,
-  tally: Tally,
+  { upstream, map, options: { input, filter } }: DerivedStream,
+  progress: Progress,
   { given, signal }: { readonly given: unknown; readonly signal: AbortSignal },
 ): AsyncGenerator {
-  const { input = same, filter } = options;
-  const wanted = input(given);
-  for await (const step of upstreamSteps(() => upstream.open(wanted, { signal }))) {
+  const wanted = input === undefined ? given : input(given);
+  const open = (): AsyncIterable<unknown> => upstream.open(wanted, { signal });
+  for await (const step of upstreamSteps(open, { tellsIssues: input === undefined })) {
     if ("failure" in step) {
-      tally.failure = { cause: relay(step.failure, { tellsIssues: input === same }) };
+      progress.failure = { cause: step.failure };
       return;
     }
-    tally.seen += 1;
+    progress.seen += 1;
     if (filter?.(step.value, given) === false) continue;
     const frame = map(step.value, given);
-    tally.told += 1;
+    progress.told += 1;
     yield frame;
   }
-  if (isGone(upstream, wanted, signal)) tally.failure = { cause: createGone() };
+  if (isGone(upstream, wanted, signal)) progress.failure = { cause: createGone() };
 }
 
-async function* follow(derived: Derived, given: unknown, context: HandlerContext): AsyncGenerator {
+async function* follow(derived: DerivedStream, given: unknown, context: HandlerContext): AsyncGenerator {
   const { otherwise } = derived.options;
   const { signal } = context;
-  const tally: Tally = { seen: 0, told: 0 };
-  yield* framesOf(derived, tally, { given, signal });
-  const { failure, told } = tally;
+  const progress: Progress = { seen: 0, told: 0 };
+  yield* framesOf(derived, progress, { given, signal });
+  const { failure, seen, told } = progress;
   if (signal.aborted) return;
   if (otherwise === undefined) {
     if (failure !== undefined) throw failure.cause;
-  } else if (failure !== undefined) yield* otherwise(given, { cause: toLost(failure.cause), told }, context);
-  else if (tally.seen === 0) yield* otherwise(given, { cause: createAbsent(), told }, context);
+  } else if (failure !== undefined || seen === 0) {
+    const absent = new SurfaceError("ABSENT", "Cannot follow a stream: it ended without a frame");
+    yield* otherwise(given, { cause: failure === undefined ? absent : toLost(failure.cause), told }, context);
+  }
 }
 
 /**
- * Derives a stream from one of another surface, frame by frame: each reader has an iteration of upstream of its own, which
- * ends with it. It fails as upstream does, unless `otherwise` says where further frames come from. It fails with
- * `UNAVAILABLE` where upstream is lost or closed; over `inProcess()` alone a stream of what closes ends, and so does it.
+ * Derives a stream from a stream of another surface, frame by frame. Each reader has its own iteration of upstream, which ends with the
+ * reader. The stream fails like upstream, unless `otherwise` returns further frames. It fails with `UNAVAILABLE` if upstream is lost or
+ * closed; over `inProcess()` alone, a stream of a surface that closes ends, and so does this one.
  *
  * @example
  * ```ts
@@ -135,8 +119,8 @@ export function deriveStream(
   map: (frame: never, input: never) => unknown,
   options: DeriveStreamOptions<undefined, never, never, unknown> = {},
 ): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
-  assertFunctions(options, { doing: "Deriving a stream", names: ["input", "filter", "otherwise"] });
-  // The overload says that these take what this upstream and its readers give.
-  const derived = { upstream, map, options } as unknown as Derived;
+  assertFunctions(options, ["input", "filter", "otherwise"], "Deriving a stream");
+  // By the overload, these take the values of this upstream and of its readers.
+  const derived = { upstream, map, options } as unknown as DerivedStream;
   return (input, context) => follow(derived, input, context);
 }

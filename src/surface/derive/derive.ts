@@ -4,7 +4,7 @@ import { deriveEvent } from "./derive-event.ts";
 import { deriveProcedure } from "./derive-procedure.ts";
 import { deriveStream } from "./derive-stream.ts";
 
-/** What the handlers of a projection are made with: one way a kind to be a client of a member of another surface. */
+/** Functions that make the sources and handlers of a projection from members of another surface: one for each kind. */
 export const derive: {
   readonly cell: typeof deriveCell;
   readonly collection: typeof deriveCollection;

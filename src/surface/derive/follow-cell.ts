@@ -2,36 +2,30 @@ import type { CellClient } from "../client.ts";
 import { canonical } from "../owner/canonical.ts";
 import { kMemory, type HandlerContext, type Memory } from "../owner/handler-context.ts";
 import type { Reading } from "../reading.ts";
-import { relay } from "../relayed.ts";
-import { createGone } from "./gathering.ts";
-import { pause } from "./pause.ts";
-import { upstreamSteps } from "./upstream-steps.ts";
+import { createGone, pause, upstreamSteps } from "./upstream.ts";
 
-/** Makes an occurrence of a value and the one before it, or `undefined`. */
-export type CellMap = (value: unknown, previous: unknown) => unknown;
-
-/** A cell of another surface, and what is made of its changes. */
-export interface CellFollowed {
+/** A cell of another surface and the functions of the author, without their types. */
+export interface FollowedCell {
   readonly upstream: CellClient<unknown>;
-  readonly map: CellMap;
-  /** Of a value and the one before it, as `map` is asked. */
+  /** Returns an occurrence, or `undefined`. */
+  readonly map: (value: unknown, previous: unknown) => unknown;
   readonly filter?: (value: unknown, previous: unknown) => boolean;
 }
 
 /** The last value that was known to be the newest. */
-interface Known {
+interface LastValue {
   known?: { readonly value: unknown; readonly content: string | undefined };
 }
 
-/** How long a cell that was there is left alone before it is followed again, in milliseconds. */
+/** Milliseconds until a cell that was there, and ended, is followed again. */
 const againMs = 100;
 
-/** That of one listener, for whom nothing is kept. */
-function forgetful(): Memory {
-  return { state: undefined, expect() {}, landed() {}, lost() {} };
+/** Creates the memory of one listener, which keeps nothing. */
+function createNoMemory(): Memory {
+  return { state: undefined, expectReplay() {}, replayed() {}, lost() {} };
 }
 
-/** One text for equal values; nothing for what has no end. */
+/** Returns one text for equal values; `undefined` for a value with a cycle. */
 function contentOf(value: unknown): string | undefined {
   try {
     return canonical(value);
@@ -40,55 +34,50 @@ function contentOf(value: unknown): string | undefined {
   }
 }
 
-/**
- * Keeps a value as the last one, and says whether it is another than before. Of a wire every value is a new object: what is
- * read again after a loss is most often what it was.
- */
-function isNews(value: unknown, at: Known): boolean {
-  const { known } = at;
+/** Keeps a value as the last one. Returns true if its content differs: every value that comes over a wire is a new object. */
+function setLast(value: unknown, last: LastValue): boolean {
+  const { known } = last;
   if (known !== undefined && Object.is(known.value, value)) return false;
   const content = contentOf(value);
-  at.known = { value, content };
+  last.known = { value, content };
   return content === undefined || content !== known?.content;
 }
 
-/** What one reading says has happened. */
-function tellOf({ value, stale }: Reading, at: Known, { map, filter = () => true }: CellFollowed): unknown {
+function toOccurrence({ value, stale }: Reading, last: LastValue, { map, filter = () => true }: FollowedCell): unknown {
   if (stale !== undefined) return undefined;
-  const previous = at.known?.value;
-  // Before the author is asked, so that a value that a function throws at is not put to it again.
-  return isNews(value, at) && filter(value, previous) ? map(value, previous) : undefined;
+  const previous = last.known?.value;
+  // Set before the author's code runs, so that a value it throws at is not passed to it again.
+  return setLast(value, last) && filter(value, previous) ? map(value, previous) : undefined;
 }
 
 /**
- * Follows a cell of another surface, for what its changes mean. A connection that is lost is waited for once before it is
- * a failure, and the last value before is then the previous one of the first after; where both are equal nothing has
- * happened.
+ * Follows a cell and yields an occurrence for each change that `map` returns one for. After a loss it follows the cell again: the value
+ * before the loss is then the previous one, and an equal value is no change.
  *
- * @throws what upstream may be said to have failed with, and what the author's functions throw.
+ * @throws the relayed failure of upstream if that gave nothing since it was opened, and errors of the author's functions.
  */
 export async function* followCell(
-  followed: CellFollowed,
-  { signal, [kMemory]: memory = forgetful() }: HandlerContext,
+  followed: FollowedCell,
+  { signal, [kMemory]: memory = createNoMemory() }: HandlerContext,
 ): AsyncGenerator {
-  // Nobody but this function puts anything into it.
-  const at = (memory.state as Known | undefined) ?? {};
-  memory.expect();
-  // It has heard of upstream, and failed at what it made of it.
-  if (memory.state !== undefined) memory.landed();
+  // Only this function sets it.
+  const last = (memory.state as LastValue | undefined) ?? {};
+  memory.expectReplay();
+  // It has heard upstream before, and failed in the author's code.
+  if (memory.state !== undefined) memory.replayed();
   while (!signal.aborted) {
     let isThere = false;
     let lost: unknown = createGone();
     for await (const step of upstreamSteps(() => followed.upstream.readings({ signal }))) {
       if ("failure" in step) {
-        lost = relay(step.failure);
+        lost = step.failure;
         break;
       }
       isThere = true;
-      memory.state = at;
-      const told = tellOf(step.value, at, followed);
-      if (told !== undefined) yield told;
-      memory.landed();
+      memory.state = last;
+      const occurrence = toOccurrence(step.value, last, followed);
+      if (occurrence !== undefined) yield occurrence;
+      memory.replayed();
     }
     if (signal.aborted) return;
     if (!isThere) throw lost;

@@ -1,78 +1,79 @@
 import { SurfaceError } from "../../errors.ts";
-import { Unchanged, Unmade } from "../pushed.ts";
+import { Unchanged, Unmade, type PushedFrame } from "../pushed.ts";
 import type { Reading, Staleness } from "../reading.ts";
 
-/** Runs a function of the author's that makes values; what it throws says nothing about upstream. */
-export function runMade<TResult>(make: () => TResult): TResult {
+/** Runs a function of the author. @throws SurfaceError `INVALID_OUTPUT` with its error as the cause, so that it is not taken for a failure of upstream. */
+export function runAuthorCode<TResult>(run: () => TResult): TResult {
   try {
-    return make();
+    return run();
   } catch (cause) {
-    throw new SurfaceError("INVALID_OUTPUT", "Deriving a value: the function that makes it has thrown", { cause });
+    throw new SurfaceError("INVALID_OUTPUT", "Cannot derive a value: the function of the author threw", { cause });
   }
 }
 
-/** How readings are mapped. */
-export interface MapTerms<TValue, TOut> {
+/** Functions of the author that {@link ReadingMap} applies to values. */
+export interface ValueMap<TValue, TOut> {
   map(value: TValue): TOut;
-  /** Whether a value is to be seen at all. */
+  /** Whether readers see the value. Otherwise the value before it stays. */
   passes(value: TValue): boolean;
 }
 
-interface Made<TOut> {
-  readonly from: unknown;
-  readonly out: TOut;
-}
-
-/** A reading of a value, with why it is stale where it is. */
-export function toReadingOf<TValue>(value: TValue, stale: Staleness | undefined): Reading<TValue> {
-  return stale === undefined ? { value } : { value, stale };
-}
-
 /**
- * Maps the readings of one iteration. In the place of a value that does not pass the one before it stands, also one of an
- * iteration before; that upstream went stale with it, or came back, is told all the same.
+ * Maps the readings of one iteration. The value before stands in for a value that does not pass, also across iterations; a change of
+ * its staleness is still announced.
  */
 export class ReadingMap<TValue, TOut> {
-  readonly #terms: MapTerms<TValue, TOut>;
-  #made: Made<TOut> | undefined;
+  readonly #by: ValueMap<TValue, TOut>;
+  #made: { readonly from: unknown; readonly out: TOut } | undefined;
   #stale: Staleness | undefined;
-  /** Whether the next is to be told whatever it says: nothing was before it, or that could not be made. */
-  #isUntold = true;
+  /** Whether the next frame is announced in any case: it is the first, or the one before could not be made. */
+  #mustTell = true;
 
-  constructor(terms: MapTerms<TValue, TOut>) {
-    this.#terms = terms;
+  constructor(by: ValueMap<TValue, TOut>) {
+    this.#by = by;
   }
 
-  /** What is to be seen after a reading: nothing where nothing is new, and that there is no value where making it failed. */
-  frameOf({ value, stale }: Reading<TValue>): Reading<TOut> | Unchanged | Unmade | undefined {
-    const isMoved = this.#isUntold || this.#stale !== stale;
-    this.#isUntold = true;
+  /** Returns the frame of a reading: `undefined` if nothing has changed, {@link Unmade} if the author's code threw. */
+  frameOf({ value, stale }: Reading<TValue>): PushedFrame<TOut> | undefined {
+    const isNews = this.#mustTell || this.#stale !== stale;
+    this.#mustTell = true;
     this.#stale = stale;
     try {
       const isMade = this.#make(value);
-      this.#isUntold = false;
-      return isMade || isMoved ? this.#shown(stale) : undefined;
+      this.#mustTell = false;
+      return isMade || isNews ? this.#frame(stale) : undefined;
     } catch (cause) {
-      // Nothing in it throws anything else.
+      // As runAuthorCode() throws.
       return new Unmade(cause as SurfaceError);
     }
   }
 
-  /** As {@link frameOf}, of the only reading. @throws SurfaceError `INVALID_OUTPUT` for what the author's functions throw. */
+  /** Returns the frame of the only reading. @throws SurfaceError `INVALID_OUTPUT`. */
   of({ value, stale }: Reading<TValue>): Reading<TOut> | Unchanged {
     this.#make(value);
-    return this.#shown(stale);
+    return this.#frame(stale);
   }
 
-  /** Whether there is something that was not there before. */
+  /** Returns true if there is a new value. */
   #make(value: TValue): boolean {
     const isNew = this.#made === undefined || !Object.is(this.#made.from, value);
-    if (!isNew || !runMade(() => this.#terms.passes(value))) return false;
-    this.#made = { from: value, out: runMade(() => this.#terms.map(value)) };
+    if (!isNew || !runAuthorCode(() => this.#by.passes(value))) return false;
+    this.#made = { from: value, out: runAuthorCode(() => this.#by.map(value)) };
     return true;
   }
 
-  #shown(stale: Staleness | undefined): Reading<TOut> | Unchanged {
-    return this.#made === undefined ? new Unchanged(stale) : toReadingOf(this.#made.out, stale);
+  #frame(stale: Staleness | undefined): Reading<TOut> | Unchanged {
+    return this.#made === undefined ? new Unchanged(stale) : { value: this.#made.out, ...(stale && { stale }) };
+  }
+}
+
+/** Maps the readings of an iteration, and leaves out those that change nothing. */
+export async function* mapReadings<TValue, TOut>(
+  readings: AsyncIterable<Reading<TValue>>,
+  map: ReadingMap<TValue, TOut>,
+): AsyncGenerator<PushedFrame<TOut>> {
+  for await (const reading of readings) {
+    const frame = map.frameOf(reading);
+    if (frame !== undefined) yield frame;
   }
 }

@@ -1,7 +1,7 @@
 const numbers = new WeakMap<object, number>();
 let lastNumber = 0;
 
-/** A text for an object that is equal to nothing but itself. */
+/** Returns a text for an object that is equal only to itself. */
 function identityOf(value: object): string {
   let number = numbers.get(value);
   if (number === undefined) {
@@ -38,8 +38,8 @@ function canonicalObject(value: object): string {
 }
 
 /**
- * One text for structurally equal values, whatever the order of their fields and items: the identity of a collection
- * key or of a feed's input. Values that are not equal never share one; what is not plain data is equal only to itself.
+ * Returns one text for structurally equal values, independent of the order of fields and items: the identity of a collection key or of
+ * the input of a feed. Values that differ never share a text. An object that is not plain data is equal only to itself.
  */
 export function canonical(value: unknown): string {
   switch (typeof value) {
@@ -54,4 +54,30 @@ export function canonical(value: unknown): string {
     default:
       return String(value);
   }
+}
+
+/** Creates a function that returns the value before while the content stays the same. */
+export function createSteady<TValue>(): (value: TValue) => TValue {
+  let last: { readonly text: string; readonly value: TValue } | undefined;
+  return (value) => {
+    const text = canonical(value);
+    if (last?.text !== text) last = { text, value };
+    return last.value;
+  };
+}
+
+/** Wraps a check so that an `Object.is`-equal value is not checked again, unless the check has rejected. */
+export function createCheckOnce(check: (raw: unknown) => unknown): (raw: unknown) => unknown {
+  let known: { readonly raw: unknown; readonly value: unknown } | undefined;
+  return (raw) => {
+    if (known !== undefined && Object.is(known.raw, raw)) return known.value;
+    const checked = { raw, value: check(raw) };
+    known = checked;
+    if (checked.value instanceof Promise) {
+      checked.value.catch(() => {
+        if (known === checked) known = undefined;
+      });
+    }
+    return checked.value;
+  };
 }

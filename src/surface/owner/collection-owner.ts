@@ -1,192 +1,132 @@
-import type { Schema } from "../../schema/standard.ts";
-import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
+import { checkOutput, checkOwnedInput } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import { defaultPollMs, type CollectionPage } from "../source.ts";
+import type { CollectionPage } from "../source.ts";
 import { canonical } from "./canonical.ts";
-import { CheckedOnce } from "./checked-once.ts";
-import { concerns, toKeyed, type CollectionSource, type Keyed, type WantedKey } from "./keyed.ts";
-import { LatestIterator } from "./latest-iterator.ts";
+import {
+  concerns,
+  readAll,
+  readPage,
+  refusePage,
+  toAbsentSchema,
+  toKeyed,
+  toListSchema,
+  toPageSchema,
+  type AskedPage,
+  type CollectionSource,
+  type Keyed,
+  type WantedKey,
+} from "./collection-source.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { readAll, readPage, refusePage, type AskedPage } from "./page.ts";
-import { toAbsentSchema, toListSchema, toPageSchema } from "./part-schemas.ts";
-import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
-import { type ReadSource, SourceReader, subscribeMasked, whenThere } from "./source-reader.ts";
-import { createSteady } from "./steady.ts";
+import { SourceParts, type SourcePart } from "./source-reader.ts";
+import { whenThere } from "./waiting.ts";
 
-/** A part of a collection: its keys, a page, or one item. */
-interface Part {
-  /** Names it among the parts. */
-  readonly id: string;
-  readonly raw: ReadSource;
-  readonly schema: Schema;
-  /** Checks what `raw` gives; returns the value before again where there is no change. */
-  keep(raw: unknown): unknown;
-  /** The item whose changes concern it. Left out: all changes do. */
-  readonly wanted?: WantedKey;
-}
-
-const toKeysId = (): string => "keys";
-
-const toItemId = ({ given }: WantedKey): string => `item ${canonical(given)}`;
-
-/** Owns a collection's source: reads keys, pages and items, validates what it reads, and lets them be watched. */
+/** Owns the source of a collection: reads keys, pages and items, validates them, and lets clients watch them. */
 export class CollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
   readonly #source: Keyed;
-  readonly #setting: OwnerSetting;
-  readonly #check: OutputCheck;
-  readonly #reader: SourceReader;
-  /** The filter of all items, checked. */
+  readonly #parts: SourceParts;
+  /** The validated filter that leaves out nothing. */
   readonly #all: unknown;
-  readonly #sampled: SampledWatches;
+  readonly #keysPart: SourcePart;
 
-  constructor(member: MemberOfKind<"collection">, source: CollectionSource, setting: OwnerSetting) {
+  constructor(member: MemberOfKind<"collection">, given: CollectionSource, deps: OwnerSetting) {
+    const source = toKeyed(given);
+    const { subscribe, pollMs } = source;
     this.#member = member;
-    this.#source = toKeyed(source);
-    this.#setting = setting;
-    this.#check = { where: `collection "${setting.key}"`, report: setting.report };
-    this.#reader = new SourceReader(setting.scope, this.#check);
-    this.#sampled = new SampledWatches(setting);
-    this.#all = readAll(member.filter, this.#check.where);
-  }
-
-  /** The keys now. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
-  async keys(use: UseOptions): Promise<readonly unknown[]> {
-    const { ended } = this.#sampled;
-    const keys = await this.#checkKeys(await this.#reader.read(use, this.#rawKeys));
-    return this.#sampled.noted(keys, toKeysId, ended);
-  }
-
-  /** The item now, validated on each read, or `undefined` at once where there is none. @throws SurfaceError `VALIDATION_ERROR`. */
-  async item(given: unknown, use: UseOptions): Promise<unknown> {
-    const wanted = await this.#want(given);
-    const { ended } = this.#sampled;
-    const item = this.#checkItem(await this.#reader.read(use, (asked) => this.#source.item(wanted, asked)));
-    return this.#sampled.noted(item, () => toItemId(wanted), ended);
-  }
-
-  /** A page now. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
-  async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
-    const part = await this.#pagePart(given);
-    const { ended } = this.#sampled;
-    const page = await this.#checkPart(part, await this.#reader.read(use, part.raw));
-    // Its schema gives pages.
-    return this.#sampled.noted(page as CollectionPage<unknown, unknown>, () => part.id, ended);
-  }
-
-  /** The keys now, then after each change of them. */
-  watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
-    const toSteady = createSteady<readonly unknown[]>();
-    const part = {
-      id: toKeysId(),
-      raw: this.#rawKeys,
-      schema: toListSchema(this.#member.key),
-      keep: async (raw: unknown) => toSteady(await this.#checkKeys(raw)),
+    this.#source = source;
+    const listen = ({ wanted }: SourcePart, changed: () => void): unknown =>
+      subscribe?.((change) => {
+        if (wanted === undefined || concerns(change, wanted)) changed();
+      });
+    this.#parts = new SourceParts(deps, { kind: this.kind, subscribe: subscribe && listen, pollMs });
+    this.#all = readAll(member.filter, this.#parts.check.where);
+    this.#keysPart = {
+      id: () => "keys",
+      // A source returns an iterable by its type. Any other value throws here, and the error is masked.
+      raw: (use) => whenThere(source.keys(use, this.#all), (keys) => [...(keys as Iterable<unknown>)]),
+      schema: toListSchema(member.key),
+      // As above.
+      check: async (raw) => this.#checkKeys(raw as readonly unknown[]),
+      isList: true,
     };
-    // What is read of this part is a list of keys.
-    return this.#watch(async () => part, use) as AsyncIterable<readonly unknown[]>;
   }
 
-  /** The item now, then after each change of it; `undefined` while there is none. */
+  /** Returns the keys. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
+  async keys(use: UseOptions): Promise<readonly unknown[]> {
+    // By the check of this part.
+    return (await this.#parts.read(this.#keysPart, use)) as readonly unknown[];
+  }
+
+  /** Returns the item, validated on each read, or `undefined` if it is absent. @throws SurfaceError `VALIDATION_ERROR`. */
+  async item(given: unknown, use: UseOptions): Promise<unknown> {
+    return this.#parts.read(this.#itemPart(await this.#want(given)), use);
+  }
+
+  /** Returns a page. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
+  async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
+    // By the schema of this part.
+    return (await this.#parts.read(await this.#pagePart(given), use)) as CollectionPage<unknown, unknown>;
+  }
+
+  /** Returns the keys, then the keys after each change of them. */
+  watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
+    // By the check of this part.
+    return this.#parts.watch(() => this.#keysPart, use) as AsyncIterable<readonly unknown[]>;
+  }
+
+  /** Returns the item, then the item after each change of it; `undefined` while it is absent. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
-    return this.#watch(async () => this.#itemPart(await this.#want(given)), use);
+    return this.#parts.watch(async () => this.#itemPart(await this.#want(given)), use);
   }
 
-  /** The page now, then after each change of it. */
+  /** Returns the page, then the page after each change of it. */
   watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
-    // What is read of this part is a page.
-    return this.#watch(async () => this.#pagePart(given), use) as AsyncIterable<CollectionPage<unknown, unknown>>;
+    // By the schema of this part.
+    return this.#parts.watch(async () => this.#pagePart(given), use) as AsyncIterable<CollectionPage<unknown, unknown>>;
   }
 
-  #itemPart(wanted: WantedKey): Part {
-    const checked = new CheckedOnce((raw) => this.#checkItem(raw));
+  #itemPart(wanted: WantedKey): SourcePart {
+    const { schema } = this.#member;
+    const { check } = this.#parts;
     return {
-      id: toItemId(wanted),
+      id: () => `item ${canonical(wanted.given)}`,
       raw: (use) => this.#source.item(wanted, use),
-      schema: toAbsentSchema(this.#member.schema),
-      keep: (raw) => checked.of(raw),
+      schema: toAbsentSchema(schema),
+      check: (raw) => (raw === undefined ? undefined : checkOutput(schema, raw, check)),
       wanted,
     };
   }
 
   /** @throws SurfaceError `VALIDATION_ERROR`. */
-  async #pagePart(given: PageOptions): Promise<Part> {
+  async #pagePart(given: PageOptions): Promise<SourcePart> {
     const asked = await this.#ask(given);
-    const toSteady = createSteady();
-    const part: Part = {
-      id: `page ${canonical(asked)}`,
-      raw: (use) => this.#source.page(asked, use),
-      schema: toPageSchema(this.#member, asked.limit),
-      keep: async (raw) => toSteady(await this.#checkPart(part, raw)),
-    };
-    return part;
-  }
-
-  #watch(toPart: () => Promise<Part>, use: UseOptions): AsyncIterable<unknown> {
-    const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
-      const part = await toPart();
-      const isSampled = this.#source.subscribe === undefined || this.#reader.answersLater(part.raw);
-      return isSampled ? this.#sampled.watch(part.id, this.#toSource(part), signal) : this.#follow(part);
-    };
-    return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
-  }
-
-  /** Watches a source that answers at once, and tells of changes. */
-  #follow(part: Part): LatestIterator<unknown> {
-    const read = async (): Promise<unknown> => part.keep(await this.#reader.read({}, part.raw));
-    return new LatestIterator({ read, listen: (changed) => this.#listen(part, changed) });
-  }
-
-  #toSource(part: Part): SampledSource {
-    const { subscribe, pollMs = defaultPollMs } = this.#source;
+    const schema = toPageSchema(this.#member, asked.limit);
     return {
-      kind: this.kind,
-      schema: part.schema,
-      read: (use: UseOptions): unknown => this.#reader.readRaw(use, part.raw),
-      listen: subscribe === undefined ? undefined : (changed: () => void) => this.#listen(part, changed),
-      pollMs,
+      id: () => `page ${canonical(asked)}`,
+      raw: (use) => this.#source.page(asked, use),
+      schema,
+      check: (raw) => checkOutput(schema, raw, this.#parts.check),
+      isList: true,
     };
-  }
-
-  #listen({ wanted }: Part, changed: () => void): () => void {
-    return subscribeMasked(this.#check, () =>
-      this.#source.subscribe?.((change) => {
-        if (wanted === undefined || concerns(change, wanted)) changed();
-      }),
-    );
   }
 
   async #ask(given: PageOptions): Promise<AskedPage> {
-    const { where } = this.#check;
-    const page = readPage(given, where);
+    const { check } = this.#parts;
+    const page = readPage(given, check.where);
     if (page.filter === undefined) return { ...page, filter: this.#all };
     const { filter } = this.#member;
-    if (filter === undefined) throw refusePage(where, "filter", "the collection has no filter");
-    return { ...page, filter: await checkOwnedInput(filter, page.filter, this.#check) };
+    if (filter === undefined) throw refusePage(check.where, "filter", "the collection has no filter");
+    return { ...page, filter: await checkOwnedInput(filter, page.filter, check) };
   }
 
   async #want(given: unknown): Promise<WantedKey> {
-    return { given, valid: await checkOwnedInput(this.#member.key, given, this.#check) };
+    return { given, valid: await checkOwnedInput(this.#member.key, given, this.#parts.check) };
   }
 
-  // By the type of its source, it gives an iterable; anything else throws here, and is masked.
-  readonly #rawKeys: ReadSource = (use) =>
-    whenThere(this.#source.keys(use, this.#all), (keys) => [...(keys as Iterable<unknown>)]);
-
-  async #checkKeys(raw: unknown): Promise<readonly unknown[]> {
-    // As above.
-    const keys = raw as readonly unknown[];
-    return Object.freeze(await Promise.all(keys.map(async (key) => checkOutput(this.#member.key, key, this.#check))));
-  }
-
-  #checkItem(raw: unknown): unknown {
-    return raw === undefined ? undefined : checkOutput(this.#member.schema, raw, this.#check);
-  }
-
-  #checkPart({ schema }: Part, raw: unknown): unknown {
-    return checkOutput(schema, raw, this.#check);
+  async #checkKeys(keys: readonly unknown[]): Promise<readonly unknown[]> {
+    const { check } = this.#parts;
+    return Object.freeze(await Promise.all(keys.map(async (key) => checkOutput(this.#member.key, key, check))));
   }
 }

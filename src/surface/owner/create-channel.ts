@@ -7,7 +7,7 @@ import type { Owner } from "./create-owner.ts";
 
 type OwnerOf<TKind extends Kind> = Extract<Owner, { readonly kind: TKind }>;
 
-/** The channel to a live surface in this process: each operation goes straight to the member's owner. */
+/** The channel to a live surface in this process: passes each operation to the owner of the member. */
 class OwnerChannel implements SurfaceChannel {
   readonly #surface: string;
   readonly #owners: ReadonlyMap<string, Owner>;
@@ -66,10 +66,10 @@ class OwnerChannel implements SurfaceChannel {
     if (this.#scope.closed) throw this.#scope.createClosed();
     const owner = this.#owners.get(key);
     if (owner === undefined) {
-      throw new SurfaceError("UNKNOWN_MEMBER", `Using surface "${this.#surface}": it has no member "${key}"`);
+      throw new SurfaceError("UNKNOWN_MEMBER", `Cannot use surface "${this.#surface}": it has no member "${key}"`);
     }
     if (isKind(owner, kinds)) return owner;
-    throw new SurfaceError("WRONG_KIND", `Using "${key}" as a ${kinds.join(" or ")}: it is a ${owner.kind}`);
+    throw new SurfaceError("WRONG_KIND", `Cannot use "${key}" as a ${kinds.join(" or ")}: it is a ${owner.kind}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { isFunction, isObjectOrFunction } from "../../options/is-object.ts";
 import { pickOptions } from "../../options/read-options.ts";
 import { isDerived } from "../implementation.ts";
 import type { Member, MemberOfKind } from "../member.ts";
@@ -14,7 +15,7 @@ import { isPushedCollection, PushedCollectionOwner } from "./pushed-collection-o
 import { StreamOwner } from "./stream-owner.ts";
 import { toUpstream } from "./upstream.ts";
 
-/** What owns one member's implementation. */
+/** Owner of the implementation of a member. */
 export type Owner =
   | CellOwner
   | PushedCellOwner
@@ -28,24 +29,18 @@ type Handler = ListenHandler & ProcedureHandler;
 
 function assertHandler(value: unknown, where: string): asserts value is Handler {
   if (typeof value === "function") return;
-  throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: its handler must be a function`);
+  throw new SurfaceError("MISSING_HANDLER", `Cannot implement ${where}: its handler must be a function`);
 }
 
-/** A handler may be written as a method that uses its siblings: `this` is the object that they were handed over in. */
-function toHandler(value: unknown, where: string, handlers: object): Handler {
+/** Binds `this` of a handler to the object of all handlers, so that a method may use its siblings. */
+function bindHandler(value: unknown, where: string, handlers: object): Handler {
   assertHandler(value, where);
   return isDerived(value) ? value : value.bind(handlers);
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   // Atoms of some libraries are functions with properties.
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  return names.every((name) => typeof Reflect.get(value, name) === "function");
-}
-
-interface SourceShape {
-  readonly subscribe?: unknown;
-  readonly pollMs?: unknown;
+  return isObjectOrFunction(value) && names.every((name) => isFunction(Reflect.get(value, name)));
 }
 
 function assertSource(
@@ -56,55 +51,61 @@ function assertSource(
     const keyed = where.startsWith("collection") ? ", or with keys() or list(page) beside get(key)" : "";
     throw new SurfaceError(
       "MISSING_HANDLER",
-      `Implementing ${where}: it needs a source with get(), such as cellSource(…) or polled(…)${keyed}`,
+      `Cannot implement ${where}: it needs a source with get(), such as cellSource(…) or polled(…)${keyed}`,
     );
   }
-  // It is an object or a function: these may be there and hold anything.
-  const { subscribe, pollMs } = value as SourceShape;
+  // It is an object or a function, whose properties may have any value.
+  const { subscribe, pollMs } = value as { readonly subscribe?: unknown; readonly pollMs?: unknown };
   if (subscribe !== undefined && typeof subscribe !== "function") {
-    throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: "subscribe" of its source must be a function`);
+    throw new SurfaceError(
+      "MISSING_HANDLER",
+      `Cannot implement ${where}: "subscribe" of its source must be a function`,
+    );
   }
   pickOptions({ pollMs }, { pollMs: pollTime }, `Implementing ${where}`);
 }
 
-/** What is there to be read has an owner of its own: nobody need wait for its first value. */
-function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, setting: OwnerSetting): Owner {
-  const where = `cell "${setting.key}"`;
+function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, deps: OwnerSetting): Owner {
+  const where = `cell "${deps.key}"`;
   if (hasMethods(handler, ["peek", "subscribe"]) && !hasMethods(handler, ["get"])) {
-    throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: a signal is made a source by fromSignal(…)`);
+    throw new SurfaceError(
+      "MISSING_HANDLER",
+      `Cannot implement ${where}: its handler is a signal; wrap it in fromSignal(…)`,
+    );
   }
+  // A source that can be read at any time has an owner that never waits for a first value.
   const upstream = hasMethods(handler, ["get", "subscribe"]) ? undefined : toUpstream(handler);
-  if (upstream !== undefined) return new PushedCellOwner(member, upstream, setting);
+  if (upstream !== undefined) return new PushedCellOwner(member, upstream, deps);
   assertSource(handler, where);
-  return new CellOwner(member, handler, setting);
+  return new CellOwner(member, handler, deps);
 }
 
 /**
- * Makes the owner of a member: one arm a kind.
+ * Creates the owner of a member.
  *
- * @throws SurfaceError `MISSING_HANDLER` when the handler is not what the member's kind needs.
+ * @throws SurfaceError `MISSING_HANDLER` when the handler does not fit the kind of the member.
  */
-export function createOwner(member: Member, handler: unknown, setting: OwnerSetting): Owner {
-  const { handlers } = setting;
-  const where = `${member.kind} "${setting.key}"`;
+export function createOwner(member: Member, handler: unknown, deps: OwnerSetting): Owner {
+  const { handlers } = deps;
+  const where = `${member.kind} "${deps.key}"`;
   switch (member.kind) {
     case "cell":
-      return createCellOwner(member, handler, setting);
+      return createCellOwner(member, handler, deps);
     case "collection":
       if (member.filter !== undefined && !hasMethods(handler, ["list", "get"])) {
         throw new SurfaceError(
           "MISSING_HANDLER",
-          `Implementing ${where}: it declares a filter: it needs a source with list(page) and get(key)`,
+          `Cannot implement ${where}: it declares a filter: it needs a source with list(page) and get(key)`,
         );
       }
-      if (isPushedCollection(handler)) return new PushedCollectionOwner(member, handler, setting);
+      if (isPushedCollection(handler)) return new PushedCollectionOwner(member, handler, deps);
       assertSource(handler, where);
-      return new CollectionOwner(member, handler, setting);
+      return new CollectionOwner(member, handler, deps);
     case "stream":
-      return new StreamOwner(member, toHandler(handler, where, handlers), setting);
+      return new StreamOwner(member, bindHandler(handler, where, handlers), deps);
     case "event":
-      return new EventOwner(member, toHandler(handler, where, handlers), setting);
+      return new EventOwner(member, bindHandler(handler, where, handlers), deps);
     case "procedure":
-      return new ProcedureOwner(member, toHandler(handler, where, handlers), setting);
+      return new ProcedureOwner(member, bindHandler(handler, where, handlers), deps);
   }
 }

@@ -1,130 +1,118 @@
 import { SurfaceError } from "../../errors.ts";
-import { LinkedAbort, toAborted } from "../../spine/signals.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import { LinkedAbort, toAborted } from "../../spine/signals.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
+import { isDerived } from "../implementation.ts";
 import type { MemberOfKind } from "../member.ts";
 import { RelayedError } from "../relayed.ts";
-import { isDerived } from "../implementation.ts";
-import { systemClock } from "../system-clock.ts";
-import { EventMemory } from "./event-memory.ts";
-import { Feed } from "./feed.ts";
-import { FeedPool } from "./feed-pool.ts";
-import { Listening, type ListenHandler } from "./listening.ts";
+import { systemClock, waitingClock } from "../system-clock.ts";
+import { Feed, FeedPool } from "./feed.ts";
+import { HandlerRunner, type ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { fromCursor, toCursor, type Start } from "./ring.ts";
+import { EventMemory, fromCursor, toCursor, type Start } from "./ring.ts";
+import { nextTurn } from "./waiting.ts";
 
-/** How many occurrences are kept for those who were not waiting. */
+/** Number of occurrences that are kept for later reads and waits. */
 const ringCapacity = 64;
 
-/** How long a wait lasts when its caller does not say, in milliseconds. */
+/** Milliseconds that a wait lasts if its caller names no time. */
 export const defaultWaitMs = 25_000;
 
-/** The longest wait, in milliseconds. */
+/** Longest wait, in milliseconds. */
 export const maxWaitMs = 60_000;
 
-/** How long it is waited at least for what is kept further up, in milliseconds: longer than a connection is waited for. */
-const landMs = 10_000;
+/** Milliseconds that a read waits for the past of a derived event: longer than for a connection. */
+const replayMs = 10_000;
 
-/**
- * Milliseconds after its last use for which the handler of one input runs on: longer than an agent takes between two waits.
- */
+/** Milliseconds after its last use until the handler of one input is ended: longer than an agent takes between two waits. */
 const idleMs = 30_000;
 
-/** The same for an event that is derived: it goes on at its cursor, and its upstream keeps what happens meanwhile. */
+/** The same for a derived event, which goes on at its cursor: its upstream keeps the occurrences of the meantime. */
 const derivedIdleMs = 1000;
 
-/** How long something is waited for. */
-interface Term {
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number;
-}
-
 /**
- * Owns an event's handler: keeps the last occurrences, and lets callers wait for the next one after a cursor.
+ * Owns the handler of an event: keeps the last occurrences, and lets callers wait for the next one after a cursor.
  *
- * A handler that ends has said what there is: its occurrences are kept, and looking at them or watching them does not
- * start it again. One who waits for more than is kept does. A handler that fails is started again by the next use, or by
- * itself after a while. What it said is never lost; what happens while it does not run is seen by nobody, so one that
+ * A handler that ends is not started again by reads and watches, which get the kept occurrences; a wait for more than those starts it.
+ * A handler that fails is started again by the next use, or after a delay. Occurrences while it does not run are lost, so a handler that
  * must miss nothing loops inside itself.
  *
- * The handler of an input is ended a while after its last use, since nobody says when an input is wanted no more. What it
- * has said stays kept; a wait from a cursor of before answers at once that it was reset.
+ * The handler of an input is ended a while after its last use. Its occurrences stay kept, and a wait from an older cursor answers at
+ * once with a reset.
  *
- * One that is derived tells first what is kept further up: until then nobody is answered. To those who wait for what
- * happens next that is what has happened before.
+ * A derived handler first replays the occurrences that upstream has kept. Reads and waits are answered after that; for a wait without a
+ * cursor they are past.
  */
 export class EventOwner {
   readonly kind = "event";
   readonly #member: MemberOfKind<"event">;
-  readonly #listening: Listening;
-  readonly #setting: OwnerSetting;
+  readonly #runner: HandlerRunner;
+  readonly #deps: OwnerSetting;
   readonly #feeds: FeedPool;
   readonly #where: string;
   readonly #isDerived: boolean;
 
-  constructor(member: MemberOfKind<"event">, handler: ListenHandler, setting: OwnerSetting) {
-    this.#where = `event "${setting.key}"`;
+  constructor(member: MemberOfKind<"event">, handler: ListenHandler, deps: OwnerSetting) {
+    this.#where = `event "${deps.key}"`;
     this.#member = member;
-    this.#setting = setting;
+    this.#deps = deps;
     this.#isDerived = isDerived(handler);
-    this.#listening = new Listening(member, handler, { ...setting, where: this.#where });
-    this.#feeds = new FeedPool((input) => this.#feed(input));
+    this.#runner = new HandlerRunner(member, handler, { ...deps, where: this.#where });
+    this.#feeds = new FeedPool((input) => this.#createFeed(input));
   }
 
-  /** Without input there is one ring, and it starts now: what happens before the first question is kept too. */
+  /** Starts the only ring of an event without input, so that occurrences before the first wait are kept too. */
   start(): void {
     if (this.#member.input === undefined) this.#feeds.start(undefined);
   }
 
-  /** Every occurrence from now on, for one listener. */
+  /** Returns every occurrence from now on, for one listener. */
   open(input: unknown, use: UseOptions): AsyncIterable<unknown> {
-    return this.#listening.openUnchecked(input, use);
+    return this.#runner.openUnchecked(input, use);
   }
 
   /**
-   * The occurrences that are still kept, with what the handler has said by now among them: nothing of before comes after
-   * its cursor.
+   * Returns the kept occurrences. Those that the handler has yielded by now are among them, so none of them comes after the cursor.
    *
-   * @throws SurfaceError `VALIDATION_ERROR`; `UNAVAILABLE` while what it is derived from has never been reached, and what
-   * that may be said to have failed with otherwise; `ABORTED` or `CLOSED` when the signal or the surface ends that first.
+   * @throws SurfaceError `VALIDATION_ERROR`; `UNAVAILABLE` while upstream of a derived event has never been reached, or the relayed
+   * failure of upstream; `ABORTED` or `CLOSED`.
    */
   async recent(input: unknown, use: UseOptions): Promise<EventPage> {
-    const valid = await this.#listening.input(input);
+    const valid = await this.#runner.input(input);
     return this.#feeds.use(valid, async (feed) => {
-      await this.#land(feed, use, landMs);
+      await this.#replay(feed, use, replayMs);
       return toPage(feed);
     });
   }
 
   /**
-   * What {@link recent} gives, then the same after each further occurrence, skipping what nobody waited for. Goes on
-   * until its signal fires or the surface closes: of a handler that has ended it has nothing more to say, and one that
-   * failed is started again.
+   * Returns what {@link recent} returns, then the same after each further occurrence; skips pages that the client was too slow for.
+   * Lasts until the signal fires or the surface closes, also over the end and the failures of the handler.
    */
   watchRecent(input: unknown, use: UseOptions): AsyncIterable<EventPage> {
     return new OwnedIterator({
       open: (signal) => this.#follow(input, signal),
-      scope: this.#setting.scope,
+      scope: this.#deps.scope,
       signal: use.signal,
     });
   }
 
   async *#follow(input: unknown, signal: AbortSignal): AsyncGenerator<EventPage> {
-    const valid = await this.#listening.input(input);
-    // Its watcher has gone meanwhile: the handler is not to start.
+    const valid = await this.#runner.input(input);
+    // The watcher has left meanwhile: the handler must not start.
     if (signal.aborted) return;
-    const { feed, release } = this.#feeds.hold(valid, "watched");
+    const { feed, release } = this.#feeds.hold(valid, "watch");
+    // A failure of the handler is logged, and no news for a watcher: the handler is restarted.
+    const change = async (): Promise<void> => feed.changes.next(signal).catch(() => {});
     try {
       feed.begin();
-      // That it fails was told to the log, and is told to whoever asks; it is started again by itself.
-      await feed.said();
-      await feed.landed(signal).catch(() => {});
-      while (feed.isLanding && !signal.aborted) await feed.change(signal).catch(() => {});
+      await nextTurn();
+      await feed.replayed(signal).catch(() => {});
+      while (feed.isReplaying && !signal.aborted) await change();
       while (!signal.aborted) {
         const shown = feed.ring.last;
         yield toPage(feed);
-        // That the handler fails is no news of what happened, and was told to the log.
-        while (feed.ring.last === shown && !signal.aborted) await feed.change(signal).catch(() => {});
+        while (feed.ring.last === shown && !signal.aborted) await change();
       }
     } finally {
       release();
@@ -132,92 +120,90 @@ export class EventOwner {
   }
 
   /**
-   * The next occurrence after `since`, or `timed_out`.
+   * Returns the next occurrence after `since`, or `timed_out`.
    *
-   * @throws SurfaceError `ABORTED` when the signal fires first, `CLOSED` when the surface closes first,
-   * `VALIDATION_ERROR` for an input that does not fit or a time-out out of range, `INTERNAL` when the handler fails, and
-   * what one that is derived may be said to have failed with.
+   * @throws SurfaceError `ABORTED` when the signal fires first, `CLOSED` when the surface closes first, `VALIDATION_ERROR` for an input
+   * that does not fit or a time-out out of range, `INTERNAL` when the handler fails, and the relayed failure of a derived one.
    */
   async wait(input: unknown, use: WaitOptions): Promise<EventWait> {
-    const timeoutMs = this.#timeout(use);
-    const valid = await this.#listening.input(input);
+    const timeoutMs = this.#timeoutOf(use);
+    const valid = await this.#runner.input(input);
     return this.#feeds.use(valid, async (feed) => {
-      // What the handler has said by now is newer than what the ring has of it.
-      const isNewer = this.#member.replayLast && use.since === undefined;
-      const spentMs = isNewer || feed.isLanding ? await this.#land(feed, use, Math.max(timeoutMs, landMs)) : 0;
-      const start = this.#start(feed, use.since);
-      const { number } = start;
-      if (start.kind === "reset") {
-        return { status: "timed_out", cursor: toCursor(feed.generation, number), reset: true };
-      }
-      const leftMs = Math.max(0, timeoutMs - spentMs);
-      if (feed.ring.last <= number) await this.#waitFor(feed, number, { signal: use.signal, timeoutMs: leftMs });
+      // Occurrences that the handler has yielded may not be in the ring yet.
+      const needsNewest = this.#member.replayLast && use.since === undefined;
+      const mustReplay = needsNewest || feed.isReplaying;
+      const spentMs = mustReplay ? await this.#replay(feed, use, Math.max(timeoutMs, replayMs)) : 0;
+      const { kind, number } = this.#startOf(feed, use.since);
+      if (kind === "reset") return { status: "timed_out", cursor: toCursor(feed.generation, number), reset: true };
+      if (feed.ring.last <= number) await this.#waitFor(feed, number, { ...use, timeoutMs: timeoutMs - spentMs });
       return toAnswer(feed, number);
     });
   }
 
-  #timeout({ timeoutMs = defaultWaitMs }: WaitOptions): number {
+  #timeoutOf({ timeoutMs = defaultWaitMs }: WaitOptions): number {
     if (Number.isFinite(timeoutMs) && timeoutMs >= 0 && timeoutMs <= maxWaitMs) return timeoutMs;
     const message = `${timeoutMs} is not between 0 and ${maxWaitMs} milliseconds`;
-    throw new SurfaceError("VALIDATION_ERROR", `Waiting for ${this.#where}: the time-out is out of range`, {
+    throw new SurfaceError("VALIDATION_ERROR", `Cannot wait for ${this.#where}: the time-out is out of range`, {
       issues: [{ path: "timeout_ms", message }],
     });
   }
 
-  #start(feed: Feed, since: string | undefined): Start {
-    const { first, last } = feed.ring;
+  #startOf(feed: Feed, since: string | undefined): Start {
+    const { generation, ring } = feed;
+    const { first, last } = ring;
     if (since !== undefined) {
-      const start = fromCursor(since, { generation: feed.generation, first, last });
-      return start.kind === "after" && feed.ring.isCut(start.number) ? { kind: "reset", number: last } : start;
+      const start = fromCursor(since, { generation, first, last });
+      return start.kind === "after" && ring.isCut(start.number) ? { kind: "reset", number: last } : start;
     }
-    const newest = this.#member.replayLast ? feed.ring.newest : undefined;
+    const newest = this.#member.replayLast ? ring.newest : undefined;
     return { kind: "after", number: newest === undefined ? last : newest.number - 1 };
   }
 
-  async #waitFor(feed: Feed, after: number, term: Term): Promise<void> {
+  async #waitFor(feed: Feed, after: number, use: WaitOptions): Promise<void> {
     feed.ensure();
-    await this.#within(term, async (signal) => {
-      while (feed.ring.last <= after && !signal.aborted) await feed.change(signal);
+    await this.#within(use, async (signal) => {
+      while (feed.ring.last <= after && !signal.aborted) await feed.changes.next(signal);
     });
   }
 
-  /** Waits until the ring has what there is to look at; returns how long that took where it had to be told first. */
-  async #land(feed: Feed, use: UseOptions, timeoutMs: number): Promise<number> {
-    await feed.said();
-    if (!feed.isLanding) return 0;
+  /** Waits until the ring has all occurrences of the past. Returns the milliseconds that a replay took. */
+  async #replay(feed: Feed, use: UseOptions, timeoutMs: number): Promise<number> {
+    // Occurrences take a few microtasks from the handler's `yield` into the ring.
+    await nextTurn();
+    if (!feed.isReplaying) return 0;
     const begun = systemClock.now();
-    await this.#within({ signal: use.signal, timeoutMs }, (signal) => feed.landed(signal));
-    if (feed.isLanding) throw new RelayedError("UNAVAILABLE", "what this comes from did not answer");
+    await this.#within({ ...use, timeoutMs }, (signal) => feed.replayed(signal));
+    if (feed.isReplaying) throw new RelayedError("UNAVAILABLE", "what this comes from did not answer");
     return systemClock.now() - begun;
   }
 
-  /** Waits by a signal that fires when the time is over; throws when its caller's or the surface's has fired before. */
-  async #within(use: Term, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
+  /** Waits with a signal that fires when the time is over. Throws if the signal of the caller or of the surface fired before. */
+  async #within({ signal, timeoutMs = 0 }: WaitOptions, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const abort = new LinkedAbort(signal, this.#deps.scope.signal);
+    let isLate = false;
+    const stopTimer = waitingClock.after(Math.max(0, timeoutMs), () => {
+      isLate = true;
       abort.abort();
-    }, use.timeoutMs);
+    });
     try {
       await wait(abort.signal);
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       abort.dispose();
     }
-    if (abort.signal.aborted && !late) throw toAborted(abort.signal, `Waiting for ${this.#where}`);
+    if (abort.signal.aborted && !isLate) throw toAborted(abort.signal, `Waiting for ${this.#where}`);
   }
 
-  #feed(input: unknown): Feed {
+  #createFeed(input: unknown): Feed {
     const memory = new EventMemory();
-    if (this.#isDerived) memory.expect();
+    if (this.#isDerived) memory.expectReplay();
     return new Feed({
       memory,
       capacity: ringCapacity,
-      rearms: true,
+      restarts: true,
       ...(this.#member.input === undefined ? {} : { idleMs: this.#isDerived ? derivedIdleMs : idleMs }),
-      scope: this.#setting.scope,
-      open: () => this.#listening.open(input, memory),
+      scope: this.#deps.scope,
+      open: () => this.#runner.open(input, memory),
     });
   }
 }
@@ -226,7 +212,7 @@ function toPage({ ring, generation }: Feed): EventPage {
   return { cursor: toCursor(generation, ring.last), occurrences: ring.values() };
 }
 
-/** The oldest kept occurrence after a number, with how many before it were no longer kept. */
+/** Returns the oldest kept occurrence after a number, with the number of lost ones before it. */
 function toAnswer({ ring, generation }: Feed, after: number): EventWait {
   const found = ring.next(after);
   if (found === undefined) return { status: "timed_out", cursor: toCursor(generation, after) };

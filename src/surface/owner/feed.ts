@@ -1,256 +1,199 @@
 import { randomBytes } from "node:crypto";
 import type { Scope } from "../../spine/scope.ts";
 import { unrefTimer } from "../system-clock.ts";
-import type { EventMemory } from "./event-memory.ts";
-import { burst, nextTurn } from "./next-turn.ts";
-import { Rearm } from "./rearm.ts";
-import { Ring } from "./ring.ts";
+import { canonical } from "./canonical.ts";
+import { Ring, type EventMemory } from "./ring.ts";
+import { burst, nextTurn, Rearm, WaitQueue } from "./waiting.ts";
 
-/** What a {@link Feed} runs. */
-export interface FeedSetting {
+/** Dependencies of a {@link Feed}. */
+export interface FeedDeps {
+  /** Number of values that are kept. */
   readonly capacity: number;
   readonly scope: Scope;
-  /**
-   * How long after its last use the handler is put to rest, in milliseconds. Default: it is not, since what happens
-   * while it rests is seen by nobody.
-   */
+  /** Milliseconds after its last use until the handler is ended. @default never, since values are lost while it does not run */
   readonly idleMs?: number;
-  /** Whether a handler that failed is started again by itself, after a while. Default: by the next use. */
-  readonly rearms?: boolean;
-  /** What the handler says besides its values. Default: nothing. */
+  /** Whether a handler that failed is started again after a delay. @default only by the next use */
+  readonly restarts?: boolean;
   readonly memory?: EventMemory;
-  /** Starts the handler; called again when the feed is used after it had ended. The feed ends it with `return()`. */
+  /** Starts the handler, each time that it does not run and is used. */
   open(): AsyncIterableIterator<unknown>;
 }
 
-interface Waiter {
-  readonly wake: () => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/** One run of a handler, for those who follow it to its end. */
+/** One run of a handler. */
 export interface Run {
-  /** Counts the runs of a feed, from 1. */
+  /** Position among the runs of a feed, from 1. */
   readonly number: number;
-  /** The number of the newest value when it began: those of its own are greater. */
+  /** Number of the newest value when it began. The numbers of its own are greater. */
   readonly after: number;
-  /** Set once it is over; with what the handler failed, where it did. */
-  readonly end: { readonly failure?: { readonly error: unknown } } | undefined;
+  /** The end of the run, with the failure of the handler if there is one. Only the feed sets it. */
+  end: { readonly failure?: { readonly error: unknown } } | undefined;
 }
 
 interface Running {
   readonly values: AsyncIterableIterator<unknown>;
-  readonly run: { -readonly [Key in keyof Run]: Run[Key] };
+  readonly run: Run;
   done: Promise<void>;
 }
 
-/** How a feed is used: asked for what there is, now and then, or watched for as long as somebody cares. */
-export type FeedUse = "asked" | "watched";
+/** Kind of use of a feed: a single read, or a watch. */
+export type FeedUse = "read" | "watch";
 
 const over: Run = Object.freeze({ number: Infinity, after: Infinity, end: {} });
 
 /**
- * One handler's iteration, shared by everybody who asks for its values, with the last of them kept in a ring. It runs
- * from its first use until it ends, the surface closes, it is put to rest or it is stopped. One that no longer runs can be
- * started again, with the ring as it was: nothing that it said is lost, and what happens while it is not running is what
- * its handler does not say.
+ * One iteration of a handler, shared by all who use its values, with the last of them in a ring. It runs from its first use until it
+ * ends, is idle, is stopped, or the surface closes. The ring outlives the run: a later run adds to it.
  */
 export class Feed {
   readonly ring: Ring<unknown>;
-  /** Names this ring's life in cursors, so that those of another one are recognised. */
+  /** Identifies the ring in cursors. */
   readonly generation: string = randomBytes(5).toString("hex");
-  readonly #setting: FeedSetting;
-  readonly #waiters = new Set<Waiter>();
-  #running: Running | undefined;
+  /** Calls that wait for the next value or the end of the run. They reject when the handler fails. */
+  readonly changes: WaitQueue = new WaitQueue();
+  /** Number of runs so far. Only the feed changes it. */
+  runs = 0;
+  readonly #deps: FeedDeps;
   readonly #rearm: Rearm | undefined;
-  #runs = 0;
+  #running: Running | undefined;
+  /** Whether the last run ended without a failure. */
   #isFinished = false;
-  readonly #users = { asked: 0, watched: 0 };
-  /** Runs for a while after each question; while it does, a watcher that leaves does not put the handler to rest. */
-  #idle: NodeJS.Timeout | undefined;
-  #wasAsked = false;
+  readonly #users = { read: 0, watch: 0 };
+  #idleTimer: NodeJS.Timeout | undefined;
+  /** Whether the timer was started by a read. Until it fires, a watcher that leaves does not end the handler. */
+  #isLingering = false;
 
-  constructor(setting: FeedSetting) {
-    this.ring = new Ring(setting.capacity);
-    this.#setting = setting;
-    const onLanded = (): void => this.#wakeAll();
-    if (setting.memory !== undefined) setting.memory.onLanded = onLanded;
-    if (setting.rearms === true) this.#rearm = new Rearm(setting.scope, () => this.begin());
+  constructor(deps: FeedDeps) {
+    this.ring = new Ring(deps.capacity);
+    this.#deps = deps;
+    const wake = (): void => this.changes.wake();
+    if (deps.memory !== undefined) deps.memory.onReplayed = wake;
+    if (deps.restarts === true) this.#rearm = new Rearm(deps.scope, () => this.begin());
   }
 
-  /** Whether somebody is using it; such a feed must not be stopped. */
-  get wanted(): boolean {
-    return this.#users.asked + this.#users.watched > 0;
+  /** Whether the feed is in use, and so must not be stopped. */
+  get isUsed(): boolean {
+    return this.#users.read + this.#users.watch > 0;
   }
 
-  /** Whether the handler is running. A feed whose handler ended keeps its ring. */
-  get running(): boolean {
-    return this.#running !== undefined;
+  /** Whether the handler has not yet yielded all occurrences of the past that it announced. */
+  get isReplaying(): boolean {
+    return this.#deps.memory?.isReplaying === true;
   }
 
-  /** Whether the ring says nothing yet of what was kept further up, by a handler that is to tell that first. */
-  get isLanding(): boolean {
-    return this.#setting.memory?.isLanding === true;
-  }
-
-  /** How many runs have begun. */
-  get runs(): number {
-    return this.#runs;
-  }
-
-  /**
-   * Resolves when what the handler has said by now is in the ring: a value takes a few turns of the microtask queue from
-   * its `yield` to here.
-   */
-  said(): Promise<void> {
-    return nextTurn();
-  }
-
-  /**
-   * Resolves when a handler that has to tell first what is kept further up has done so, or when `signal` fires; rejects
-   * when it fails before it knows what that is.
-   */
-  async landed(signal: AbortSignal): Promise<void> {
-    while (this.isLanding && !signal.aborted) {
+  /** Resolves when the replay has ended, or the signal fires. Rejects if the handler fails before it knows the past. */
+  async replayed(signal: AbortSignal): Promise<void> {
+    while (this.isReplaying && !signal.aborted) {
       this.ensure();
       try {
-        await this.change(signal);
+        await this.changes.next(signal);
       } catch (cause) {
-        // What it has begun to tell it goes on with, after what it failed on.
-        if (this.#setting.memory?.state === undefined) throw cause;
+        // A handler that knows the past goes on behind the occurrence that it failed on.
+        if (this.#deps.memory?.state === undefined) throw cause;
       }
     }
   }
 
   /**
-   * Marks the feed as used; returns what ends the use. A handler that may rest does so a while after the last question,
-   * and with the last watcher where nobody asked of late.
+   * Marks the feed as used; returns a function that ends the use. A handler with an idle time is ended that long after the last read, or
+   * with the last watch if there was no read lately.
    */
   hold(use: FeedUse): () => void {
     this.#users[use] += 1;
-    if (use === "asked") this.#stayAwake();
+    if (use === "read") this.#stopIdleTimer();
     return () => {
       this.#users[use] -= 1;
-      if (use === "asked") this.#expectRest({ wasAsked: true });
-      else if (!this.#wasAsked) this.#restUnlessWanted();
+      if (use === "read") this.#startIdleTimer({ isLingering: true });
+      else if (!this.#isLingering) this.#endUnused();
     };
   }
 
-  /**
-   * Starts the handler unless it is running or has finished: one that ended by itself has said what there is, and to
-   * look at that again is no reason to have it said again. One that failed is started.
-   */
+  /** Starts the handler, unless it runs or has ended without a failure: its values are kept. */
   begin(): void {
     if (!this.#isFinished) this.ensure();
   }
 
-  /** Starts the handler unless it is running, for somebody who wants more than there is. Returns its run. */
+  /** Starts the handler unless it runs, for a user who needs more than the kept values. Returns the run. */
   ensure(): Run {
     if (this.#running !== undefined) return this.#running.run;
-    if (this.#setting.scope.closed) return over;
-    const values = this.#setting.open();
-    this.#runs += 1;
-    const run = { number: this.#runs, after: this.ring.last, end: undefined };
+    if (this.#deps.scope.closed) return over;
+    const values = this.#deps.open();
+    this.runs += 1;
+    const run: Run = { number: this.runs, after: this.ring.last, end: undefined };
     const running: Running = { values, run, done: Promise.resolve() };
     this.#running = running;
     running.done = this.#follow(running);
     this.#rearm?.started();
-    const forget = this.#setting.scope.add(() => this.stop());
+    const forget = this.#deps.scope.add(() => this.stop());
     void running.done.then(forget);
-    // A handler that fails again and again is not used for that.
-    if (this.#idle === undefined) this.#expectRest({ wasAsked: false });
-    return running.run;
+    // The timer goes on over the restarts of a handler that keeps failing.
+    if (this.#idleTimer === undefined) this.#startIdleTimer({ isLingering: false });
+    return run;
   }
 
   /** Stops the handler and waits for its end. */
   async stop(): Promise<void> {
     const running = this.#running;
-    this.#stayAwake();
+    this.#stopIdleTimer();
     this.#rearm?.cancel();
     await running?.values.return?.();
     await running?.done;
   }
 
-  #expectRest({ wasAsked }: { readonly wasAsked: boolean }): void {
-    this.#stayAwake();
-    this.#wasAsked = false;
-    if (this.#setting.idleMs === undefined || this.#users.asked > 0 || !this.#mayRest) return;
-    this.#wasAsked = wasAsked;
-    const rest = (): void => {
-      this.#idle = undefined;
-      this.#wasAsked = false;
-      this.#restUnlessWanted();
+  #startIdleTimer({ isLingering }: { readonly isLingering: boolean }): void {
+    this.#stopIdleTimer();
+    this.#isLingering = false;
+    const { idleMs } = this.#deps;
+    if (idleMs === undefined || this.#users.read > 0 || !this.#isActive) return;
+    this.#isLingering = isLingering;
+    const end = (): void => {
+      this.#idleTimer = undefined;
+      this.#isLingering = false;
+      this.#endUnused();
     };
-    this.#idle = unrefTimer(setTimeout(rest, this.#setting.idleMs));
+    this.#idleTimer = unrefTimer(setTimeout(end, idleMs));
   }
 
-  /** Whether its handler runs, or is to be started again by itself. */
-  get #mayRest(): boolean {
-    return this.running || (this.#rearm !== undefined && !this.#isFinished);
+  /** Whether the handler runs, or is going to be restarted. */
+  get #isActive(): boolean {
+    return this.#running !== undefined || (this.#rearm !== undefined && !this.#isFinished);
   }
 
-  #stayAwake(): void {
-    clearTimeout(this.#idle);
-    this.#idle = undefined;
+  #stopIdleTimer(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
   }
 
-  #restUnlessWanted(): void {
-    const running = this.#running;
-    if (this.#setting.idleMs === undefined || this.wanted || !this.#mayRest) return;
-    this.#stayAwake();
+  #endUnused(): void {
+    const { idleMs, memory } = this.#deps;
+    if (idleMs === undefined || this.isUsed || !this.#isActive) return;
+    this.#stopIdleTimer();
     this.#rearm?.cancel();
-    // A handler that knows where it was goes on there, and says itself what it has lost.
-    if (this.#setting.memory !== undefined && this.#setting.memory.state === undefined) this.ring.skip();
-    if (running === undefined) return;
-    // Let go of before it has ended: a use from here on is to start another, and not to wait for this one.
+    // A handler with a state goes on from there, and reports its losses itself.
+    if (memory !== undefined && memory.state === undefined) this.ring.skip();
+    const running = this.#running;
+    // Cleared before its end, so that a use from now on starts another run and does not wait for this one.
     this.#running = undefined;
-    // Until its handler has ended, which is the handler's own to do, the iteration is registered with the scope.
-    void running.values.return?.();
-  }
-
-  /**
-   * Resolves after the next value, when the handler ends, or when `signal` fires; rejects when the handler fails. The
-   * caller looks at the ring afterwards.
-   */
-  change(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
-        this.#waiters.delete(waiter);
-        signal.removeEventListener("abort", waiter.wake);
-      };
-      const waiter: Waiter = {
-        wake: () => {
-          leave();
-          resolve();
-        },
-        fail: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      this.#waiters.add(waiter);
-      signal.addEventListener("abort", waiter.wake, { once: true });
-    });
+    // The scope waits for the end, however long the handler takes.
+    void running?.values.return?.();
   }
 
   async #follow(running: Running): Promise<void> {
-    // Lets the caller of ensure() start to wait before a handler that fails at once does so.
+    // Lets the caller of ensure() start to wait before a handler fails at once.
     await Promise.resolve();
     this.#isFinished = false;
     try {
       await this.#collect(running);
       if (this.#running === running) {
         this.#isFinished = true;
-        this.#setting.memory?.landed();
+        this.#deps.memory?.replayed();
       }
       running.run.end = {};
     } catch (error) {
       running.run.end = { failure: { error } };
-      for (const waiter of [...this.#waiters]) waiter.fail(error);
+      this.changes.fail(error);
       if (this.#running === running) this.#rearm?.failed();
     } finally {
-      // Here and not a turn later: a use in between would take it for running, and wait for nothing.
+      // Not a turn later: a use in between would wait for a run that has ended.
       if (this.#running === running) this.#end();
     }
   }
@@ -258,10 +201,10 @@ export class Feed {
   async #collect(running: Running): Promise<void> {
     let count = 0;
     for await (const value of running.values) {
-      // Said while it was put to rest: the next run may have said something newer.
+      // The run was ended meanwhile, and the next one may have yielded newer values.
       if (this.#running !== running) return;
-      this.ring.push(value, this.#setting.memory?.takeGap());
-      this.#wakeAll();
+      this.ring.push(value, this.#deps.memory?.takeGap());
+      this.changes.wake();
       count += 1;
       if (count % burst === 0) await nextTurn();
     }
@@ -269,14 +212,70 @@ export class Feed {
 
   #end(): void {
     this.#running = undefined;
-    if (!this.#mayRest) {
-      this.#stayAwake();
-      this.#wasAsked = false;
+    if (!this.#isActive) {
+      this.#stopIdleTimer();
+      this.#isLingering = false;
     }
-    this.#wakeAll();
+    this.changes.wake();
+  }
+}
+
+/** Number of inputs of one member whose feeds are kept. Beyond it the least recently used unused one goes. */
+const maxFeeds = 64;
+
+/** One feed an input, created and started on first use, bounded. Inputs are validated. */
+export class FeedPool {
+  readonly #create: (input: unknown) => Feed;
+  /** In the order of use. */
+  readonly #feeds = new Map<string, Feed>();
+
+  constructor(create: (input: unknown) => Feed) {
+    this.#create = create;
   }
 
-  #wakeAll(): void {
-    for (const waiter of [...this.#waiters]) waiter.wake();
+  /** Starts the feed of an input. */
+  start(input: unknown): void {
+    this.#touch(canonical(input), input).begin();
+  }
+
+  /** Starts the feed of an input, and holds it while `run` is pending. `run` is called before the handler runs. */
+  async use<TResult>(input: unknown, run: (feed: Feed) => TResult | Promise<TResult>): Promise<TResult> {
+    const { feed, release } = this.hold(input, "read");
+    feed.begin();
+    try {
+      return await run(feed);
+    } finally {
+      release();
+    }
+  }
+
+  /** Holds the feed of an input for its caller, who starts it, and calls `release` once. */
+  hold(input: unknown, use: FeedUse): { readonly feed: Feed; readonly release: () => void } {
+    const key = canonical(input);
+    const feed = this.#touch(key, input);
+    const end = feed.hold(use);
+    const release = (): void => {
+      end();
+      // The end of a use counts as recent too.
+      this.#touch(key, input);
+      this.#trim();
+    };
+    return { feed, release };
+  }
+
+  #touch(key: string, input: unknown): Feed {
+    const feed = this.#feeds.get(key) ?? this.#create(input);
+    this.#feeds.delete(key);
+    this.#feeds.set(key, feed);
+    return feed;
+  }
+
+  #trim(): void {
+    for (const [key, feed] of this.#feeds) {
+      if (this.#feeds.size <= maxFeeds) return;
+      if (feed.isUsed) continue;
+      this.#feeds.delete(key);
+      void feed.stop();
+    }
   }
 }

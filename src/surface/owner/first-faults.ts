@@ -2,21 +2,31 @@ import { SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
 import type { OutputCheck } from "../check-value.ts";
 import { internalError, maskFault, withTarget, type Fault } from "../fault.ts";
 import { isRelayed, relay } from "../relayed.ts";
-import { toReason } from "./to-reason.ts";
 
-/** Returns the relayed form of a failure further up. A proxy may throw when it is read; it has none. */
+/** Returns the reason of the staleness that a failure causes. */
+export function toReason(cause: unknown): "invalid" | "lost" {
+  try {
+    return cause instanceof SurfaceError && cause.code === "INVALID_OUTPUT" ? "invalid" : "lost";
+  } catch {
+    // A proxy may throw when it is read.
+    return "lost";
+  }
+}
+
+/** Returns the relayed form of a failure of another surface. */
 function toRelayed(cause: unknown): SurfaceError | undefined {
   try {
-    const told = relay(cause);
-    return isRelayed(told) ? told : undefined;
+    const relayed = relay(cause);
+    return isRelayed(relayed) ? relayed : undefined;
   } catch {
+    // As above.
     return undefined;
   }
 }
 
 /**
- * Masks the faults of a source. The first of each code is reported, until the source works again; the later ones share its
- * correlation id, so that a database that is away does not fill the log.
+ * Masks the faults of a source. Reports the first fault of each code until the source works again; later ones share its correlation id,
+ * so that a database that is down does not fill the log.
  */
 export class FirstFaults {
   readonly #check: OutputCheck;
@@ -29,11 +39,11 @@ export class FirstFaults {
   /** Returns the error for the reader. */
   mask(cause: unknown): Error {
     const { where, report } = this.#check;
-    const told = toRelayed(cause);
-    if (told !== undefined) {
-      if (!this.#logged.has(told.code)) internalError(cause, where, report);
-      this.#logged.set(told.code, told);
-      return told;
+    const relayed = toRelayed(cause);
+    if (relayed !== undefined) {
+      if (!this.#logged.has(relayed.code)) internalError(cause, where, report);
+      this.#logged.set(relayed.code, relayed);
+      return relayed;
     }
     const faults: Fault[] = [];
     const error = maskFault(
@@ -49,7 +59,7 @@ export class FirstFaults {
     return error;
   }
 
-  /** Reports a value that its schema refuses, or a schema that throws; {@link mask} notes its error afterwards. */
+  /** Reports a value that does not fit its schema, or a schema that throws. {@link mask} gets the error afterwards. */
   readonly report = (fault: Fault): void => {
     const code = toReason(fault.cause) === "invalid" ? "INVALID_OUTPUT" : "INTERNAL";
     if (!this.#logged.has(code)) this.#check.report(fault);

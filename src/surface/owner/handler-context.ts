@@ -1,35 +1,35 @@
 import type { Caller } from "../caller.ts";
 
-/** Where a handler finds its {@link Memory}. */
+/** Key of the {@link Memory} in a {@link HandlerContext}. */
 export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.memory");
 
-/** What the handler of an event goes on from when it is started again. It lives as long as what it has said is kept. */
+/** Memory of an event handler across its starts. It lives as long as the occurrences that the handler has yielded are kept. */
 export interface Memory {
+  /** State for the next start. */
   state: unknown;
-  /** Says that what is kept further up is still to be told: nobody is answered from what was said before it has been. */
-  expect(): void;
-  /** Says that it has been told. What is told from now on is what happens. */
-  landed(): void;
-  /** Says that so much, or nobody knows how much where that is 0, was lost before what is told next. */
+  /** Announces that the handler first yields occurrences of the past. Reads and waits are answered after that. */
+  expectReplay(): void;
+  /** Announces that occurrences from now on are new. */
+  replayed(): void;
+  /** Announces that occurrences were lost before the next one: how many, or 0 for an unknown number. */
   lost(missed: number): void;
 }
 
-/** What a handler receives besides its input. */
+/** Second argument of every handler. */
 export interface HandlerContext<TProgress = unknown> {
   /** Fires when the caller cancels, its deadline passes, or the surface closes. */
   readonly signal: AbortSignal;
   /**
-   * Tells the caller how far along the work is. Does nothing once the handler has finished. May be taken out of the
-   * context.
+   * Reports progress to the caller. Does nothing once the handler has finished. Needs no `this`.
    *
-   * @throws SurfaceError `INVALID_OUTPUT` for what does not fit the member's schema of progress.
+   * @throws SurfaceError `INVALID_OUTPUT` if the report does not fit the member's schema of progress.
    */
   progress(this: void, progress: TProgress): void;
-  /** @internal Left out for one listener, for whom nothing is kept. */
+  /** @internal Left out for one listener, whose occurrences are not kept. */
   readonly [kMemory]?: Memory;
 }
 
-/** What the handler of a procedure receives besides its input. */
+/** Second argument of the handler of a procedure. */
 export interface ProcedureContext<TProgress = unknown> extends HandlerContext<TProgress> {
   /**
    * The user or program that the call is made for, over every link; an anonymous caller without a sign-in. A process that

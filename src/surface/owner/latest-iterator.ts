@@ -1,22 +1,20 @@
-import { NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
+import { ended, NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
 
-const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
-
-/** What a {@link LatestIterator} follows. */
-export interface Followed<TValue> {
-  /** The value now; may be asynchronous. */
+/** Source of a {@link LatestIterator}. */
+interface LatestSource<TValue> {
+  /** Returns the value, or a promise of it. */
   read(): TValue | Promise<TValue>;
-  /** Calls `changed` after each change, and perhaps at once; returns what stops it. */
+  /** Calls `changed` after each change, and perhaps at once; returns a function that stops it. */
   listen(changed: () => void): () => void;
 }
 
 /**
- * Iterates over the newest value: the snapshot first, then a value after each change, skipping what nobody waited for
- * and what repeats. It listens before it reads the snapshot, so that no change in between is lost, and always delivers
- * the last one. A value that cannot be read ends it.
+ * Iterates over the newest value: the snapshot, then a value after each change. Skips repeated values, and values that the consumer was
+ * too slow for. It listens before it reads the snapshot, so that no change in between is lost, and always delivers the last one. A read
+ * that fails ends it.
  */
 export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue> {
-  readonly #followed: Followed<TValue>;
+  readonly #source: LatestSource<TValue>;
   readonly #nexts = new NextQueue(this);
   #sink: Sink<TValue> | undefined;
   #stop: (() => void) | undefined;
@@ -26,8 +24,8 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pu
   #isReading = false;
   #over = false;
 
-  constructor(followed: Followed<TValue>) {
-    this.#followed = followed;
+  constructor(source: LatestSource<TValue>) {
+    this.#source = source;
   }
 
   [Symbol.asyncIterator](): this {
@@ -52,8 +50,8 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pu
     this.#sink = sink;
     if (this.#over) return sink.ended();
     try {
-      this.#stop = this.#followed.listen(this.#onChange);
-      // Subscribing may itself have ended this.
+      this.#stop = this.#source.listen(this.#onChange);
+      // The subscription may have ended this iteration.
       if (this.#over) return this.#finish();
     } catch (cause) {
       return this.#fail(cause);
@@ -61,7 +59,7 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pu
     this.resume();
   }
 
-  /** Reads at the end of the turn of those who change the source: they may change it again. */
+  /** Reads at the end of the turn, since the code that changes the source may change it again. */
   resume(): void {
     if (!this.#dirty || this.#isReading || this.#over) return;
     this.#isReading = true;
@@ -78,7 +76,7 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pu
     if (this.#over || this.#sink?.isFull !== false) return;
     this.#dirty = false;
     try {
-      const value = this.#followed.read();
+      const value = this.#source.read();
       this.#isReading = value instanceof Promise;
       if (value instanceof Promise) value.then(this.#hand, this.#fail);
       else this.#hand(value);

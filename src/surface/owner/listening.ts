@@ -6,35 +6,32 @@ import { isThenable } from "../is-thenable.ts";
 import type { MaybeSchema } from "../member.ts";
 import { kMemory, type HandlerContext, type Memory } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
+import { whenThere } from "./waiting.ts";
 
-/** What a stream or event is implemented by. One that is asynchronous itself compiles only with a cast, and works. */
+/** Handler of a stream or event. An asynchronous function works too, but compiles only with a cast. */
 export type ListenHandler = (
   input: unknown,
   context: HandlerContext,
 ) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
 
-/** The parts of a stream or event that listening needs. */
-export interface Listened {
+/** Schemas of a stream or event. */
+interface ListenSchemas {
   readonly input: MaybeSchema;
   readonly output: MaybeSchema;
 }
 
-interface ListenUse extends UseOptions {
-  readonly memory?: Memory | undefined;
-}
-
-/** Runs the handler of a stream or event for one listener: input checked first, every value checked on its way out. */
-export class Listening {
-  readonly #member: Listened;
+/** Runs the handler of a stream or event for one listener: validates the input before, and every value on its way out. */
+export class HandlerRunner {
+  readonly #member: ListenSchemas;
   readonly #handler: ListenHandler;
-  readonly #setting: OwnerSetting;
+  readonly #deps: OwnerSetting;
   readonly #check: OutputCheck;
 
-  constructor(member: Listened, handler: ListenHandler, setting: OwnerSetting & { readonly where: string }) {
+  constructor(member: ListenSchemas, handler: ListenHandler, deps: OwnerSetting & { readonly where: string }) {
     this.#member = member;
     this.#handler = handler;
-    this.#setting = setting;
-    this.#check = { where: setting.where, report: setting.report };
+    this.#deps = deps;
+    this.#check = { where: deps.where, report: deps.report };
   }
 
   /** Validates an input. @throws SurfaceError `VALIDATION_ERROR`. */
@@ -42,38 +39,33 @@ export class Listening {
     return checkOwnedInput(this.#member.input, value, this.#check);
   }
 
-  /** Opens the handler with an input that was validated before, and with what it goes on from where it was open before. */
+  /** Opens the handler with a validated input, and with the memory of its earlier runs. */
   open(valid: unknown, memory?: Memory): AsyncIterableIterator<unknown> {
-    return this.#iterate(() => valid, { memory });
+    return this.#iterate(() => valid, memory, undefined);
   }
 
-  /** Opens the handler with an input that is validated when the first value is asked for. */
-  openUnchecked(value: unknown, use: UseOptions): AsyncIterableIterator<unknown> {
-    return this.#iterate(() => this.input(value), use);
+  /** Opens the handler with an input that is validated at the first `next()`. */
+  openUnchecked(value: unknown, { signal }: UseOptions): AsyncIterableIterator<unknown> {
+    return this.#iterate(() => this.input(value), undefined, signal);
   }
 
-  #iterate(input: () => unknown, use: ListenUse): AsyncIterableIterator<unknown> {
+  #iterate(
+    input: () => unknown,
+    memory: Memory | undefined,
+    outer: AbortSignal | undefined,
+  ): AsyncIterableIterator<unknown> {
     return new OwnedIterator<unknown>({
-      open: (signal) => {
-        const valid = input();
-        return isThenable(valid) ? this.#startLater(valid, signal, use.memory) : this.#start(valid, signal, use.memory);
-      },
+      open: (signal) =>
+        whenThere(input(), (valid) => {
+          // The listener may have left meanwhile: the handler must not start.
+          signal.throwIfAborted();
+          return this.#start(valid, signal, memory);
+        }),
       check: (value) => checkOutput(this.#member.output, value, this.#check),
       mask: (cause) => this.#mask(cause),
-      scope: this.#setting.scope,
-      signal: use.signal,
+      scope: this.#deps.scope,
+      signal: outer,
     });
-  }
-
-  async #startLater(
-    validating: PromiseLike<unknown>,
-    signal: AbortSignal,
-    memory: Memory | undefined,
-  ): Promise<AsyncIterable<unknown>> {
-    const valid = await validating;
-    // Its listener has gone meanwhile: the handler is not to start.
-    signal.throwIfAborted();
-    return this.#start(valid, signal, memory);
   }
 
   #start(
@@ -82,19 +74,14 @@ export class Listening {
     memory: Memory | undefined,
   ): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>> {
     const context = { signal, progress: () => {} };
+    const fail = (cause: unknown): never => {
+      throw this.#mask(cause);
+    };
     try {
       const values = this.#handler(valid, memory === undefined ? context : { ...context, [kMemory]: memory });
-      return isThenable(values) ? this.#settle(values) : values;
+      return isThenable(values) ? Promise.resolve(values).catch(fail) : values;
     } catch (cause) {
-      throw this.#mask(cause);
-    }
-  }
-
-  async #settle(opening: PromiseLike<AsyncIterable<unknown>>): Promise<AsyncIterable<unknown>> {
-    try {
-      return await opening;
-    } catch (cause) {
-      throw this.#mask(cause);
+      return fail(cause);
     }
   }
 

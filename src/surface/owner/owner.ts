@@ -1,13 +1,13 @@
 import type { Scope } from "../../spine/scope.ts";
 import type { FaultReporter } from "../fault.ts";
 
-/** What every owner of a member's implementation is given. */
+/** Dependencies of the owner of a member. */
 export interface OwnerSetting {
-  /** The member's key. */
+  /** Key of the member. */
   readonly key: string;
-  /** The live surface's scope; owners register what they hold. */
+  /** Scope of the live surface. Owners register their disposers with it. */
   readonly scope: Scope;
   readonly report: FaultReporter;
-  /** The object that the handlers were handed over in. */
+  /** The object with the handlers, which is their `this`. */
   readonly handlers: object;
 }

@@ -1,26 +1,54 @@
-import { SurfaceError } from "../../errors.ts";
-import { LinkedAbort, toAborted } from "../../spine/signals.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
 import { Places } from "../../spine/collections.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { LinkedAbort, toAborted } from "../../spine/signals.ts";
 import { tagOf } from "../../tags/tag-of.ts";
 import { anonymous, type Caller } from "../caller.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
-import { internalError, maskFault, onRejection } from "../fault.ts";
-import { isThenable } from "../is-thenable.ts";
 import { isDerived } from "../implementation.ts";
+import { internalError, maskFault, runUnawaited } from "../fault.ts";
+import { isThenable } from "../is-thenable.ts";
 import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
-import { checkRefusal } from "./check-refusal.ts";
-import { burst, nextTurn } from "./next-turn.ts";
 import type { HandlerContext, ProcedureContext } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
+import { burst, nextTurn } from "./waiting.ts";
 
-/** What all uses of one handler have in common. */
-interface UseTerms {
+/** Error codes that a procedure declares, each with the schema of its details if it has one. */
+type DeclaredErrors = Readonly<Record<string, MaybeSchema>>;
+
+async function checkDetails(refusal: Refusal, declared: DeclaredErrors, check: OutputCheck): Promise<Refusal> {
+  const { code, message, details } = refusal;
+  const schema = Object.hasOwn(declared, code) ? declared[code] : undefined;
+  if (schema === undefined) return refusal;
+  const where = `${check.where}, refusing with "${code}"`;
+  try {
+    return new Refusal(code, message, await checkOutput(schema, details, { ...check, where }));
+  } catch {
+    // The check has reported the fault. The refusal itself still reaches the caller.
+    return new Refusal(code, message);
+  }
+}
+
+/**
+ * Validates the details of a refusal whose code is declared with a schema; withholds details that do not fit, and reports the fault.
+ * Returns any other error as it is. Never rejects.
+ */
+export async function checkRefusal(failure: Error, declared: DeclaredErrors, check: OutputCheck): Promise<Error> {
+  try {
+    return failure instanceof Refusal ? await checkDetails(failure, declared, check) : failure;
+  } catch (cause) {
+    // A subclass of Refusal may have getters that throw.
+    return maskFault(cause, check.where, check.report);
+  }
+}
+
+/** Dependencies of all calls of one handler. */
+interface CallDeps {
   readonly scope: Scope;
   readonly check: OutputCheck;
-  /** The schema of progress. */
+  /** Schema of progress. */
   readonly progress: MaybeSchema;
   /** Whether the member only reads. */
   readonly isReadOnly: boolean;
@@ -30,22 +58,22 @@ function isAbortError(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "AbortError";
 }
 
-/** One call of a procedure. Its signal is made only if the handler asks for one. */
-class OwnedUse implements ProcedureContext {
+/** One call of a procedure. Its signal is created only if the handler uses it. */
+class OwnedCall implements ProcedureContext {
   readonly #use: CallOptions;
-  readonly #terms: UseTerms;
+  readonly #deps: CallDeps;
   #linked: LinkedAbort | undefined;
   #telling: Promise<void> | undefined;
   #ended = false;
 
-  constructor(use: CallOptions, terms: UseTerms) {
+  constructor(use: CallOptions, deps: CallDeps) {
     this.#use = use;
-    this.#terms = terms;
+    this.#deps = deps;
   }
 
   get signal(): AbortSignal {
-    // A use that has ended links to nothing: nobody would ever let go of it.
-    this.#linked ??= this.#ended ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#terms.scope.signal);
+    // After the end of the call, nothing would unlink it from the other signals.
+    this.#linked ??= this.#ended ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#deps.scope.signal);
     return this.#linked.signal;
   }
 
@@ -53,19 +81,19 @@ class OwnedUse implements ProcedureContext {
     return this.#use.caller ?? anonymous;
   }
 
-  /** Whether its caller's call may be made twice. */
+  /** Whether the call may be sent twice. */
   get mayRepeat(): boolean {
-    return this.#use.idempotent ?? this.#terms.isReadOnly;
+    return this.#use.idempotent ?? this.#deps.isReadOnly;
   }
 
   /**
-   * Checks a report and passes it on, in order. A field, so that handlers may take it out of the context.
+   * Validates a report and passes it on, in order. A field, so that handlers may destructure the context.
    *
-   * @throws SurfaceError `INVALID_OUTPUT`; where the schema is asynchronous, {@link told} rejects with it instead.
+   * @throws SurfaceError `INVALID_OUTPUT`; if the schema is asynchronous, {@link told} rejects with it instead.
    */
   readonly progress = (progress: unknown): void => {
     if (this.#ended) return;
-    const checked = checkOutput(this.#terms.progress, progress, this.#terms.check);
+    const checked = checkOutput(this.#deps.progress, progress, this.#deps.check);
     if (this.#telling === undefined && !(checked instanceof Promise)) {
       this.#tell(checked);
       return;
@@ -75,26 +103,26 @@ class OwnedUse implements ProcedureContext {
     this.#telling.catch(() => {});
   };
 
-  /** Settles when every report so far was passed on; `undefined` when that is the case. */
+  /** Settles when all reports so far were passed on; `undefined` if they were. */
   get told(): Promise<void> | undefined {
     return this.#telling;
   }
 
-  /** What a caller may see of what the handler threw: that it was aborted is no fault of it. */
+  /** Returns the error for the caller. The reaction of a handler to its abort is no fault. */
   mask(cause: unknown): Error {
-    const { where, report } = this.#terms.check;
+    const { where, report } = this.#deps.check;
     const signal = this.#linked?.signal;
     if (signal?.aborted !== true) return maskFault(cause, where, report);
     return cause === signal.reason || isAbortError(cause) ? this.cancelled() : maskFault(cause, where, report);
   }
 
-  /** What a caller gets whose call was aborted. */
+  /** Creates the error of an aborted call. */
   cancelled(): Error {
-    const { where, report } = this.#terms.check;
+    const { where, report } = this.#deps.check;
     return maskFault(toAborted(this.signal, `Using ${where}`), where, report);
   }
 
-  /** Ends the use: progress falls silent and the signal lets go of its sources. */
+  /** Ends the call: drops further progress, and unlinks the signal. */
   end(): void {
     this.#ended = true;
     this.#linked?.dispose();
@@ -102,44 +130,39 @@ class OwnedUse implements ProcedureContext {
 
   #tell(progress: unknown): void {
     if (this.#ended) return;
-    const { where, report } = this.#terms.check;
-    // The listener is its caller's: that it fails is no reason to fail the work.
+    const { where, report } = this.#deps.check;
+    // A listener of the caller that fails must not fail the call.
     const fail = (cause: unknown): void => void internalError(cause, `the progress listener of ${where}`, report);
-    try {
-      onRejection(this.#use.onProgress?.(progress), fail);
-    } catch (cause) {
-      fail(cause);
-    }
+    runUnawaited(() => this.#use.onProgress?.(progress), fail);
   }
 }
 
-/** Whether the call that a handler was given may be made twice: for those that pass it on. Never of a context that is not ours. */
+/** Returns true if the call of a context may be sent twice. Returns false for a context of the author. */
 export function mayRepeat(context: HandlerContext): boolean {
-  return context instanceof OwnedUse && context.mayRepeat;
+  return context instanceof OwnedCall && context.mayRepeat;
 }
 
-/** What a procedure is implemented by: a function, or a generator function that yields progress. */
+/** Handler of a procedure: a function, or a generator function that yields progress. */
 export type ProcedureHandler = (input: unknown, context: ProcedureContext) => unknown;
 
-/** A generator of progress, as far as it is needed; authors may write one by hand. */
+/** The used part of a generator of progress. Authors may write one by hand. */
 interface ProgressGenerator {
   next(): Promise<IteratorResult<unknown, unknown>>;
   return?(value: undefined): Promise<unknown>;
 }
 
-/** Tells a handler's generator from its answer. */
+/** Returns true if a handler returned a generator, and not its output. */
 function isGenerator(value: unknown): value is ProgressGenerator {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
 }
 
 /**
- * Runs a generator: what it yields is progress, what it returns is the output. When the use is aborted it is returned at
- * its next `yield`, and goes no further; its `finally` is awaited in every case. One that never waits does not keep the
- * process from anything else, its own deadline included.
+ * Runs a generator that yields progress and returns the output. An abort ends it at its next `yield`. Awaits its `finally` in every case.
+ * A generator that never waits does not block the process, nor its own deadline.
  *
- * @throws what the generator throws; `ABORTED` when it was ended by an abort.
+ * @throws the error of the generator; `ABORTED` when an abort ended it.
  */
-async function drainGenerator(generator: ProgressGenerator, owned: OwnedUse): Promise<unknown> {
+async function drainGenerator(generator: ProgressGenerator, owned: OwnedCall): Promise<unknown> {
   const { signal } = owned;
   let count = 0;
   try {
@@ -157,52 +180,52 @@ async function drainGenerator(generator: ProgressGenerator, owned: OwnedUse): Pr
   }
 }
 
-/** Owns a procedure's handler: the one place where it is run. */
+/** Owns the handler of a procedure: the only place that runs it. */
 export class ProcedureOwner {
   readonly kind = "procedure";
   readonly #member: MemberOfKind<"procedure">;
   readonly #handler: ProcedureHandler;
-  readonly #scope: Scope;
-  readonly #check: OutputCheck;
-  /** The calls under way, which closing waits for. */
+  /** Pending calls, which `close()` waits for. */
   readonly #running = new Places<Promise<unknown>>();
-  readonly #terms: UseTerms;
-  /** Whether what one use of another surface fails with says all that there is to say of the call. */
+  readonly #deps: CallDeps;
+  /** Whether the failure of a call to another surface is the failure of the whole call: the handler has no other effect. */
   readonly #isOneUse: boolean;
 
-  constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, setting: OwnerSetting) {
-    const { scope, report } = setting;
+  constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, owner: OwnerSetting) {
+    const { scope, report } = owner;
+    const isReadOnly = tagOf(member).effect === "read";
     this.#member = member;
     this.#handler = handler;
-    this.#scope = scope;
-    this.#check = { where: `procedure "${setting.key}"`, report };
-    this.#isOneUse = isDerived(handler) || tagOf(member).effect === "read";
-    this.#terms = { scope, check: this.#check, progress: member.progress, isReadOnly: tagOf(member).effect === "read" };
-    // One disposer for all calls: one a call would cost as much as a small call itself.
+    const check = { where: `procedure "${owner.key}"`, report };
+    this.#isOneUse = isDerived(handler) || isReadOnly;
+    this.#deps = { scope, check, progress: member.progress, isReadOnly };
+    // One disposer for all calls: a disposer for each would cost as much as a small call.
     scope.add(async () => void (await Promise.allSettled(this.#running.list().map(({ value }) => value))));
   }
 
   /**
-   * Validates the input, runs the handler, validates the output. Returns a promise only if something of that waits. An abort
-   * reaches the handler through its signal, and ends a generator; the call settles when the handler does.
+   * Validates the input, runs the handler, validates the output. Returns a promise only if something waits. An abort reaches the handler
+   * through its signal, and ends a generator; the call settles when the handler does.
    *
-   * @throws SurfaceError, or rejects with `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; `OUTCOME_UNKNOWN` where
-   * closing cut off a handler that had begun and does not only read; a `Refusal` of the handler, its details checked where its code is declared with a schema; what a surface further up has failed with, of
-   * a handler that may have done something before that as `OUTCOME_UNKNOWN`.
+   * Throws, or rejects with:
+   * - SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`;
+   * - `OUTCOME_UNKNOWN` when closing cut off a handler that had begun and does not only read;
+   * - a `Refusal` of the handler, its details validated if its code is declared with a schema;
+   * - the relayed failure of another surface, as `OUTCOME_UNKNOWN` if the handler may have had an effect before.
    */
   call(input: unknown, use: CallOptions): unknown {
-    if (this.#scope.closed) throw this.#scope.createClosed();
-    const checked = checkOwnedInput(this.#member.input, input, this.#check);
+    if (this.#deps.scope.closed) throw this.#deps.scope.createClosed();
+    const checked = checkOwnedInput(this.#member.input, input, this.#deps.check);
     if (!(checked instanceof Promise)) return this.#run(checked, use);
     return checked.then((valid: unknown) => {
-      // It may have closed while the input was validated.
-      this.#scope.assertOpen();
+      // The surface may have closed meanwhile.
+      this.#deps.scope.assertOpen();
       return this.#run(valid, use);
     });
   }
 
   #run(valid: unknown, use: CallOptions): unknown {
-    const owned = new OwnedUse(use, this.#terms);
+    const owned = new OwnedCall(use, this.#deps);
     let output: unknown;
     try {
       const answer = this.#handler(valid, owned);
@@ -214,7 +237,7 @@ export class ProcedureOwner {
       return this.#track(this.#refuse(cause, owned), owned);
     }
     try {
-      output = checkOutput(this.#member.output, output, this.#check);
+      output = checkOutput(this.#member.output, output, this.#deps.check);
       if (output instanceof Promise) return this.#track(output, owned);
     } catch (cause) {
       owned.end();
@@ -224,7 +247,7 @@ export class ProcedureOwner {
     return output;
   }
 
-  async #finish(answer: unknown, owned: OwnedUse): Promise<unknown> {
+  async #finish(answer: unknown, owned: OwnedCall): Promise<unknown> {
     let output: unknown;
     try {
       output = isGenerator(answer) ? await drainGenerator(answer, owned) : await answer;
@@ -232,16 +255,16 @@ export class ProcedureOwner {
     } catch (cause) {
       return this.#refuse(cause, owned);
     }
-    return checkOutput(this.#member.output, output, this.#check);
+    return checkOutput(this.#member.output, output, this.#deps.check);
   }
 
-  async #refuse(cause: unknown, owned: OwnedUse): Promise<never> {
+  async #refuse(cause: unknown, owned: OwnedCall): Promise<never> {
     const told = this.#isOneUse ? cause : relaySteps(cause);
-    throw await checkRefusal(this.#toEnded(owned.mask(told), owned), this.#member.errors, this.#check);
+    throw await checkRefusal(this.#toCutOff(owned.mask(told), owned), this.#member.errors, this.#deps.check);
   }
 
-  /** Has closing wait for a call. */
-  #track(running: Promise<unknown>, owned: OwnedUse): Promise<unknown> {
+  /** Makes `close()` wait for a call. */
+  #track(running: Promise<unknown>, owned: OwnedCall): Promise<unknown> {
     const place = this.#running.add(running);
     const end = (): void => {
       this.#running.remove(place);
@@ -251,9 +274,9 @@ export class ProcedureOwner {
     return running;
   }
 
-  /** `CLOSED` is what a call says that was not begun: one that closing cut off may have changed something by then. */
-  #toEnded(told: Error, owned: OwnedUse): Error {
-    const isCut = this.#scope.closed && told instanceof SurfaceError && told.code === "CLOSED" && !owned.mayRepeat;
+  /** Replaces `CLOSED`, which means that a call was not begun, by `OUTCOME_UNKNOWN` for a call that closing cut off. */
+  #toCutOff(told: Error, owned: OwnedCall): Error {
+    const isCut = this.#deps.scope.closed && told instanceof SurfaceError && told.code === "CLOSED" && !owned.mayRepeat;
     if (!isCut) return told;
     const message = "the application behind this closed before the answer";
     return new RelayedError("OUTCOME_UNKNOWN", message, { cause: told });

@@ -1,16 +1,15 @@
-import { LinkedAbort, toAborted, untilAborted } from "../../spine/signals.ts";
-import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { Schema } from "../../schema/standard.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import { LinkedAbort, toAborted, untilAborted } from "../../spine/signals.ts";
 import type { UseOptions } from "../client.ts";
+import { fromReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
-import { Stale } from "../reading.ts";
+import { toReason } from "./first-faults.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { PushedValue, type Carried } from "./pushed-value.ts";
-import { SharedUpstream } from "./shared-upstream.ts";
-import { toReason } from "./to-reason.ts";
-import type { Upstream } from "./upstream.ts";
+import { PushedValue } from "./pushed-value.ts";
+import { SharedUpstream, type Upstream } from "./upstream.ts";
 
-/** How long a read of what is watched may take until what the watch knows is told instead, in milliseconds. */
+/** Milliseconds after which a read beside a watch gives up, and returns the value of the watch. */
 const besideMs = 1000;
 
 /** A cell, or the part of a collection that is read as one. */
@@ -21,85 +20,83 @@ export interface PushedMember {
 
 const always = (): boolean => true;
 
-type ReadFrame = (signal: AbortSignal) => Promise<unknown>;
-
-/** Makes what is told of what a read came to. */
-type TakeFrame = () => Carried | Promise<Carried | undefined>;
+/** Creates the reading of a frame that was read, or of the failure to read it. */
+type TakeFrame = () => Reading | Promise<Reading | undefined>;
 
 /**
- * Owns a cell whose values come by and by: the first read waits for one, and each that came stands until the next, as
- * {@link Stale} while there can be none. What it comes from is opened once for all who read it.
+ * Owns a cell whose values arrive asynchronously. A first read waits for a value; a value stays until the next, marked `Stale` while there
+ * can be none. All readers share one iteration over the upstream.
  */
 export class PushedCellOwner {
   readonly kind = "cell";
   readonly #upstream: Upstream;
-  readonly #setting: OwnerSetting;
+  readonly #deps: OwnerSetting;
   readonly #value: PushedValue;
   readonly #shared: SharedUpstream;
   readonly #doing: string;
-  /** How many reads and watches have begun. */
+  /** Number of reads and watches that have begun. */
   #begun = 0;
-  /** Which of them has told the newest: what an older one comes to is out of date. */
+  /** Number of the newest of them that has set the value. The outcome of an older one is out of date. */
   #newest = 0;
-  /** What the newest of the reads came to that were made while it was watched. */
-  #beside: { readonly turn: number; readonly told: Carried } | undefined;
+  /** Reading of the newest read beside a watch. */
+  #beside: { readonly turn: number; readonly reading: Reading } | undefined;
 
-  constructor(member: PushedMember, upstream: Upstream, setting: OwnerSetting) {
-    const { scope, report } = setting;
-    const where = `${member.kind} "${setting.key}"`;
+  constructor({ kind, schema }: PushedMember, upstream: Upstream, deps: OwnerSetting) {
+    const { scope, report } = deps;
+    const where = `${kind} "${deps.key}"`;
     this.#upstream = upstream;
-    this.#setting = setting;
+    this.#deps = deps;
     this.#doing = `Reading ${where}`;
-    this.#value = new PushedValue({ schema: member.schema, where, report });
+    this.#value = new PushedValue(schema, { where, report });
     this.#shared = new SharedUpstream({ upstream, value: this.#value, scope });
   }
 
   /**
-   * The value now, or a {@link Stale} one. Waits for the first; fails where that does not come. What can be read is read
-   * anew, also while it is watched, so that nobody is told less than what they know already; what a watch knows to be
-   * lost is told at once.
+   * Returns the value, or a `Stale` one. Waits for the first value, and fails if it does not come. An upstream that can be read is read
+   * each time, also beside a watch, so that no client gets a value older than one it knows. If the watch knows that upstream is lost,
+   * returns the last value at once.
    *
-   * @throws SurfaceError `UNAVAILABLE` or `DROPPED` when what it comes from cannot be reached, `ABSENT` when that has ended
-   * without a value, `INVALID_OUTPUT` for one that does not fit, `INTERNAL` when it fails, `ABORTED` or `CLOSED`.
+   * @throws SurfaceError `UNAVAILABLE` or `DROPPED` when upstream cannot be reached, `ABSENT` when it has ended without a value,
+   * `INVALID_OUTPUT` for a value that does not fit, `INTERNAL` when upstream fails, `ABORTED` or `CLOSED`.
    */
   async get(use: UseOptions): Promise<unknown> {
-    const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
+    const abort = new LinkedAbort(use.signal, this.#deps.scope.signal);
     const { signal } = abort;
     try {
-      const told = await (this.#shared.isResting ? this.#readAtRest(signal) : this.#readBeside(signal));
-      return told === undefined ? await this.#first(signal) : told.carried;
+      const reading = await (this.#shared.isResting ? this.#readAtRest(signal) : this.#readBeside(signal));
+      return fromReading(reading ?? (await this.#first(signal)));
     } finally {
       abort.dispose();
     }
   }
 
   /**
-   * The value now, then each change, also of whether it is stale; skips what nobody waited for. Waits for the first value
-   * through every failure; fails with `ABSENT` where there will be none.
+   * Returns the value, then each change, also of its staleness; skips values that the client was too slow for. Waits for the first value
+   * through every failure; fails with `ABSENT` if upstream ended for good without one.
    *
-   * @param isReady - Returns whether the value may be the first one. A value that is lost may be, in any case.
+   * @param isReady - returns whether the value may be the first one. A lost value may be in any case.
    */
   watch(use: UseOptions, isReady: () => boolean = always): AsyncIterable<unknown> {
-    const { scope } = this.#setting;
+    const { scope } = this.#deps;
     return new OwnedIterator({ open: (signal) => this.#follow(signal, isReady), scope, signal: use.signal });
   }
 
-  /** Has watchers receive the next value even if it equals the value before. */
+  /** Makes watchers receive the next value even if it equals the one before. */
   renew(): void {
     this.#value.renew();
   }
 
   async *#follow(signal: AbortSignal, isReady: () => boolean): AsyncGenerator {
     const release = this.#hold();
-    let told: Carried | undefined;
+    let told: Reading | undefined;
     try {
       while (!signal.aborted) {
         const { shown, failure } = this.#value;
         if (shown !== undefined && shown !== told && (told !== undefined || isReady() || this.#value.isLost)) {
           told = shown;
-          yield shown.carried;
+          yield fromReading(shown);
         } else if (shown === undefined && failure !== undefined && this.#shared.isFinished) throw failure;
-        else await this.#shared.change(signal);
+        else await this.#shared.changes.next(signal);
       }
     } finally {
       await release();
@@ -112,8 +109,8 @@ export class PushedCellOwner {
     return this.#shared.hold();
   }
 
-  /** Reads it once, as nobody watches it, where it can be read without being opened. What there is to tell then. */
-  async #readAtRest(signal: AbortSignal): Promise<Carried | undefined> {
+  /** Reads once, without a watch, if upstream can be read without opening it. Otherwise returns `undefined`. */
+  async #readAtRest(signal: AbortSignal): Promise<Reading | undefined> {
     const { read } = this.#upstream;
     if (read === undefined) return undefined;
     this.#begun += 1;
@@ -126,38 +123,40 @@ export class PushedCellOwner {
       if (signal.aborted) throw toAborted(signal, this.#doing);
       if (takesTurn()) this.#value.fail(toReason(cause), cause);
     }
-    // Otherwise somebody has begun to watch it meanwhile, and what that tells is newer.
+    // A watch has begun meanwhile, and its value is newer.
     if (!this.#shared.isResting) return undefined;
     if (this.#newest === turn) this.#value.rest();
-    // Here and not when its caller has its turn: a watch that begins in between knows of nothing.
-    return this.#isTold ? { carried: this.#answer() } : undefined;
+    // Read now: a watch that begins before the caller continues clears the value.
+    return this.#isKnown ? this.#answer() : undefined;
   }
 
   /**
-   * Reads it once while it is watched: what the watch has told by now may be older than what this caller knows, as of a
-   * call that has answered. `undefined` where what the watch knows is the answer.
+   * Reads once beside a watch, whose value may be older than one that the client knows, for example from the answer of a call. Returns
+   * `undefined` if the value of the watch is the answer.
    */
-  async #readBeside(signal: AbortSignal): Promise<Carried | undefined> {
+  async #readBeside(signal: AbortSignal): Promise<Reading | undefined> {
     const { read, isReadWhileOpen } = this.#upstream;
     if (read === undefined || !isReadWhileOpen || this.#shared.isFinished || this.#value.isLost) return undefined;
     this.#begun += 1;
     const turn = this.#begun;
-    const take = await this.#frameUnlessLost(read, signal);
+    const take = await this.#readUnlessLost(read, signal);
     if (take === undefined) return undefined;
-    const told = await untilAborted({ start: async () => take(), signal, doing: this.#doing });
+    const reading = await untilAborted({ start: async () => take(), signal, doing: this.#doing });
     const beside = this.#beside;
-    // One that began later has told already: this one may be older.
-    if (beside !== undefined && beside.turn > turn) return beside.told;
-    if (told !== undefined && !(told.carried instanceof Stale)) this.#beside = { turn, told };
-    return told;
+    // A later read has answered already, so this one may be older.
+    if (beside !== undefined && beside.turn > turn) return beside.reading;
+    if (reading !== undefined && reading.stale === undefined) this.#beside = { turn, reading };
+    return reading;
   }
 
-  /** What makes something of a frame, or of why there is none; `undefined` once the watch knows that none can be had. */
-  async #frameUnlessLost(read: ReadFrame, signal: AbortSignal): Promise<TakeFrame | undefined> {
+  /** Reads a frame. Returns `undefined` if the read takes too long, or the watch finds out that upstream is lost. */
+  async #readUnlessLost(
+    read: (signal: AbortSignal) => Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<TakeFrame | undefined> {
     const value = this.#value;
     const abort = new LinkedAbort(signal);
     void this.#abortWhenLost(abort);
-    // What answers no reads, and yet tells its watchers, is told by those.
     const stopTimer = systemClock.after(besideMs, () => abort.abort());
     try {
       const start = async (): Promise<unknown> => read(abort.signal);
@@ -174,40 +173,40 @@ export class PushedCellOwner {
   }
 
   async #abortWhenLost(abort: LinkedAbort): Promise<void> {
-    while (!abort.signal.aborted && !this.#value.isLost) await this.#shared.change(abort.signal);
+    while (!abort.signal.aborted && !this.#value.isLost) await this.#shared.changes.next(abort.signal);
     abort.abort();
   }
 
-  /** Whether what a read came to is to be taken, as nothing that has begun later has told anything yet. */
+  /** Returns true, and remembers the turn, if no later read or watch has set the value. */
   #takesTurn(turn: number): boolean {
     if (!this.#shared.isResting || turn < this.#newest) return false;
     this.#newest = turn;
     return true;
   }
 
-  async #first(signal: AbortSignal): Promise<unknown> {
+  async #first(signal: AbortSignal): Promise<Reading> {
     const release = this.#hold();
     try {
-      while (!this.#isTold) {
+      while (!this.#isKnown) {
         if (signal.aborted) throw toAborted(signal, this.#doing);
-        await this.#shared.change(signal);
+        await this.#shared.changes.next(signal);
       }
       return this.#answer();
     } finally {
-      // Not waited for: the answer is there, and how long the other end takes to end is not its caller's to bear.
+      // Not awaited: the reader has its answer, however long upstream takes to end.
       void release();
     }
   }
 
-  get #isTold(): boolean {
+  get #isKnown(): boolean {
     return this.#value.shown !== undefined || this.#value.failure !== undefined;
   }
 
-  #answer(): unknown {
+  #answer(): Reading {
     const { shown, failure } = this.#value;
-    if (shown !== undefined) return shown.carried;
-    // What it comes from may have ended with the surface: that says nothing of the value.
-    this.#setting.scope.assertOpen();
+    if (shown !== undefined) return shown;
+    // Upstream may have ended with the surface, which says nothing of the value.
+    this.#deps.scope.assertOpen();
     throw failure ?? this.#value.createAbsent();
   }
 }

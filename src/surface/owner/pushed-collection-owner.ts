@@ -7,67 +7,77 @@ import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs, type CollectionPage } from "../source.ts";
 import { type PushedOrigin, kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed.ts";
 import { fromReading, toReading, type Reading } from "../reading.ts";
-import { checkedSchema, toAbsentSchema, toListSchema } from "./part-schemas.ts";
 import { canonical } from "./canonical.ts";
-import { toPage } from "./keyed.ts";
+import {
+  createSchema,
+  pageOfKeys,
+  readPage,
+  refusePage,
+  toAbsentSchema,
+  toListSchema,
+  toPage,
+  type AskedPage,
+} from "./collection-source.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { pageOfKeys, readPage, refusePage, type AskedPage } from "./page.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 import { fromPushed } from "./upstream.ts";
 
 type AnyCollection = PushedCollection<unknown, unknown, unknown>;
 
-/** Of how many items what was read last is remembered; the least recently used one is forgotten first. */
+/** Number of items whose last value is kept. Beyond it the least recently used one goes. */
 const maxItems = 256;
 
-/** Whether a value is a {@link PushedCollection}. */
+/** Schema of values that were checked before. */
+const checkedSchema = createSchema((value) => ({ value }));
+
+/** Returns true for a {@link PushedCollection}. */
 export function isPushedCollection(value: unknown): value is AnyCollection {
   return typeof value === "object" && value !== null && kPushedCollection in value;
 }
 
 /**
- * Owns a collection whose keys and items come by and by. Its keys are read and watched as one cell would be, and so is each
- * item: what came stands until the next, as stale while there can be none, and is opened once for all who watch it.
+ * Owns a collection whose keys and items arrive asynchronously. Its keys are read and watched like one cell, and so is each item: a value
+ * stays until the next, marked stale while there can be none, and all watchers share one iteration.
  */
 export class PushedCollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
   readonly #origin: CollectionOrigin<unknown, unknown, unknown>;
-  readonly #setting: OwnerSetting;
+  readonly #deps: OwnerSetting;
   readonly #check: OutputCheck;
   readonly #keys: PushedCellOwner;
   readonly #itemSchema: Schema;
   readonly #pages: SampledWatches;
   readonly #items = new Map<string, PushedCellOwner>();
 
-  constructor(member: MemberOfKind<"collection">, source: AnyCollection, setting: OwnerSetting) {
+  constructor(member: MemberOfKind<"collection">, source: AnyCollection, deps: OwnerSetting) {
     const origin = source[kPushedCollection];
     this.#member = member;
     this.#origin = origin;
-    this.#setting = setting;
-    this.#check = { where: `collection "${setting.key}"`, report: setting.report };
-    this.#pages = new SampledWatches(setting);
+    this.#deps = deps;
+    this.#check = { where: `collection "${deps.key}"`, report: deps.report };
+    this.#pages = new SampledWatches(deps);
     this.#itemSchema = toAbsentSchema(member.schema);
     this.#keys = this.#own(toListSchema(member.key), { open: origin.watchKeys, read: origin.keys });
   }
 
-  /** The keys now, or stale ones. @throws SurfaceError as the owner of a pushed cell. */
+  /** Returns the keys, or a stale list of them. @throws SurfaceError like the owner of a pushed cell. */
   async keys(use: UseOptions): Promise<readonly unknown[]> {
-    // What its schema gives; where it is stale, that stands in its place, as everywhere on a channel.
+    // By its schema. On a channel, a `Stale` stands in place of the value.
     return (await this.#keys.get(use)) as readonly unknown[];
   }
 
-  /** The item now, or a stale one; `undefined` where there is none. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
+  /** Returns the item, or a stale one; `undefined` if it is absent. @throws SurfaceError like `keys`, and `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
     return this.#item(await this.#want(given)).get(use);
   }
 
-  /** A page now, or a stale one: each of its items is read. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
+  /** Reads each item of a page. Returns the page, or a stale one. @throws SurfaceError like `keys`, and `VALIDATION_ERROR`. */
   async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
     const asked = this.#ask(given);
     const all = toReading(await this.keys(use));
-    // What its schema gives.
+    // By its schema.
     const { keys, next } = pageOfKeys(all.value as readonly unknown[], asked);
     const read = async (key: unknown): Promise<Reading> => toReading(await this.#item(key).get(use));
     const items = await Promise.all(keys.map(read));
@@ -77,11 +87,11 @@ export class PushedCollectionOwner {
       items.map((item) => item.value),
       next,
     );
-    // Where it is stale, that stands in its place, as everywhere on a channel.
-    return fromReading(stale === undefined ? { value } : { value, stale }) as CollectionPage<unknown, unknown>;
+    // On a channel, a `Stale` stands in place of the value.
+    return fromReading({ value, ...(stale && { stale }) }) as CollectionPage<unknown, unknown>;
   }
 
-  /** The page now, then after each change, also of whether it is stale: it is read again every 2 seconds. */
+  /** Returns the page, then the page after each change, also of its staleness. Reads it every {@link defaultPollMs}. */
   watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
     const open = (signal: AbortSignal): AsyncIterable<unknown> => {
       const asked = this.#ask(given);
@@ -89,25 +99,25 @@ export class PushedCollectionOwner {
       const source: SampledSource = { kind: this.kind, schema: checkedSchema, read, pollMs: defaultPollMs };
       return this.#pages.watch(canonical(asked), source, signal);
     };
-    const watch = new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
-    // As `read` gives.
+    const watch = new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
+    // By `read`.
     return watch as AsyncIterable<CollectionPage<unknown, unknown>>;
   }
 
-  /** The keys now, then after each change, also of whether they are stale. */
+  /** Returns the keys, then the keys after each change, also of their staleness. */
   watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
     // As above.
     return this.#keys.watch(use) as AsyncIterable<readonly unknown[]>;
   }
 
-  /** The item now, then after each change, also of whether it is stale. */
+  /** Returns the item, then the item after each change, also of its staleness. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
     return new OwnedIterator({
       open: async (signal) => {
         const key = await this.#want(given);
         return this.#item(key).watch({ signal });
       },
-      scope: this.#setting.scope,
+      scope: this.#deps.scope,
       signal: use.signal,
     });
   }
@@ -125,19 +135,16 @@ export class PushedCollectionOwner {
 
   #item(key: unknown): PushedCellOwner {
     const id = canonical(key);
-    const known = this.#items.get(id);
-    const owner = known ?? this.#own(this.#itemSchema, this.#itemOrigin(key));
-    // One that is forgotten while it is in use goes on for those who use it.
+    const { item, watchItem } = this.#origin;
+    const owner =
+      this.#items.get(id) ??
+      this.#own(this.#itemSchema, { open: (signal) => watchItem(key, signal), read: (signal) => item(key, signal) });
+    // An owner that is dropped here goes on for the clients that use it.
     setNewest(this.#items, [id, owner], maxItems);
     return owner;
   }
 
-  #itemOrigin(key: unknown): PushedOrigin<unknown> {
-    const { item, watchItem } = this.#origin;
-    return { open: (signal) => watchItem(key, signal), read: (signal) => item(key, signal) };
-  }
-
   #own(schema: Schema, origin: PushedOrigin<unknown>): PushedCellOwner {
-    return new PushedCellOwner({ kind: "collection", schema }, fromPushed(origin), this.#setting);
+    return new PushedCellOwner({ kind: "collection", schema }, fromPushed(origin), this.#deps);
   }
 }

@@ -1,38 +1,22 @@
 import { SurfaceError } from "../../errors.ts";
-import { checkOutput } from "../check-value.ts";
-import { internalError, type FaultReporter } from "../fault.ts";
 import type { Schema } from "../../schema/standard.ts";
-import { Unchanged, type PushedFrame, type Unmade } from "../pushed.ts";
-import { fromReading, type Reading, type Staleness } from "../reading.ts";
-import { CheckedOnce } from "./checked-once.ts";
-import { FirstFaults } from "./first-faults.ts";
-import { toReason } from "./to-reason.ts";
+import { checkOutput, type OutputCheck } from "../check-value.ts";
+import { internalError } from "../fault.ts";
+import { type PushedFrame, Unchanged, type Unmade } from "../pushed.ts";
+import type { Reading, Staleness } from "../reading.ts";
+import { createCheckOnce } from "./canonical.ts";
+import { FirstFaults, toReason } from "./first-faults.ts";
 
-/** What a {@link PushedValue} is checked against, and who is told of faults. */
-export interface PushedValueSetting {
-  readonly schema: Schema;
-  /** For example `cell "red"`. */
-  readonly where: string;
-  readonly report: FaultReporter;
-}
-
-/** A value on a channel. */
-export interface Carried {
-  readonly carried: unknown;
-}
-
-/** A value on a channel, and the reading that it was made of. */
-interface Shown extends Carried {
-  readonly reading: Reading;
-}
+/** A frame of a pushed source that could be made. */
+export type MadeFrame = Exclude<PushedFrame<unknown>, Unmade>;
 
 function isSame(left: Reading, right: Reading): boolean {
   if (!Object.is(left.value, right.value)) return false;
   return left.stale?.reason === right.stale?.reason && left.stale?.since === right.stale?.since;
 }
 
-function toCarried(value: unknown, stale: Staleness | undefined): Carried {
-  return { carried: fromReading(stale === undefined ? { value } : { value, stale }) };
+function toReadingOf(value: unknown, stale: Staleness | undefined): Reading {
+  return { value, ...(stale && { stale }) };
 }
 
 function timeNow(): string {
@@ -40,114 +24,114 @@ function timeNow(): string {
 }
 
 /**
- * What is known of a value that comes by and by: the last that fitted its schema, and whether something newer is known to
- * be missing. A value that was good stands until the next, marked as stale while there can be none; nothing is ever shown
- * that did not come. Of the faults of one code the first is reported, until a value has come that is the newest again.
+ * State of a value that arrives asynchronously: the last value that fitted its schema, and whether a newer one is known to be missing.
+ * A good value stays until the next, and is marked stale while there can be none. Reports the first fault of each code, until the
+ * newest value has arrived again.
  */
 export class PushedValue {
-  readonly #setting: PushedValueSetting;
-  readonly #checked: CheckedOnce;
-  /** Of what is read beside what is followed, so that one does not have the other checked anew. */
-  readonly #checkedBeside: CheckedOnce;
-  #last: Reading | undefined;
-  /** What stands for readers now; `undefined` until what was opened has told, one way or the other. */
-  #shown: Shown | undefined;
-  #isRenewed = false;
-  #failure: Error | undefined;
-  /** Since when there has been no good value. */
-  #since: string | undefined;
+  readonly #where: OutputCheck;
+  readonly #check: (raw: unknown) => unknown;
+  /** Of single reads, so that they do not make the watched value be checked again. */
+  readonly #checkBeside: (raw: unknown) => unknown;
   readonly #faults: FirstFaults;
-  /** Until when the last value was known to be the newest, while nobody looks. */
+  #last: Reading | undefined;
+  #shown: Reading | undefined;
+  #failure: Error | undefined;
+  /** Whether the next value is a change even if it equals the one before. */
+  #isRenewed = false;
+  /** Time since when there has been no good value. */
+  #since: string | undefined;
+  /** Time until when the last value was known to be the newest, while it has no readers. */
   #knownUntil: string | undefined;
 
-  constructor(setting: PushedValueSetting) {
-    const { schema, where } = setting;
-    this.#setting = setting;
-    this.#faults = new FirstFaults(setting);
-    const check = { where, report: this.#faults.report };
-    this.#checked = new CheckedOnce((raw) => checkOutput(schema, raw, check));
-    this.#checkedBeside = new CheckedOnce((raw) => checkOutput(schema, raw, check));
+  constructor(schema: Schema, where: OutputCheck) {
+    this.#where = where;
+    this.#faults = new FirstFaults(where);
+    const check = { where: where.where, report: this.#faults.report };
+    this.#check = createCheckOnce((raw) => checkOutput(schema, raw, check));
+    this.#checkBeside = createCheckOnce((raw) => checkOutput(schema, raw, check));
   }
 
-  /** What stands on the channel for the value. The same object for as long as nothing has changed. */
-  get shown(): Carried | undefined {
+  /** The reading for clients, the same object while nothing has changed; `undefined` until upstream has answered or failed. */
+  get shown(): Reading | undefined {
     return this.#shown;
   }
 
-  /** What a reader fails with who would otherwise wait for a value that does not come. */
+  /** The error for readers who would otherwise wait for a value that does not come. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Whether what is known by now is that it cannot be reached: to try again is not a reader's to wait for. */
+  /** Whether upstream is known to be unreachable, so that a reader must not wait for another attempt. */
   get isLost(): boolean {
-    if (this.#shown !== undefined) return this.#shown.reading.stale?.reason === "lost";
+    if (this.#shown !== undefined) return this.#shown.stale?.reason === "lost";
     return this.#failure !== undefined && toReason(this.#failure) === "lost";
   }
 
-  /** Opened for the first reader: what was known before is not shown unless there turns out to be nothing newer. */
+  /** Starts afresh for the first reader: the value from before is shown only if upstream has nothing newer. */
   begin(): void {
     this.#shown = undefined;
     this.#failure = undefined;
   }
 
-  /** Opened again, for readers who are still there: those without a value wait for how it goes this time. */
+  /** Starts another attempt: readers without a value wait for its outcome. */
   retry(): void {
     this.#failure = undefined;
   }
 
-  /** Has the next value count as a change even if it equals the value before. */
+  /** Makes the next value a change even if it equals the one before. */
   renew(): void {
     this.#isRenewed = true;
   }
 
-  /** Nobody looks any more. */
+  /** Notes that the last reader has left. */
   rest(): void {
     if (this.#shown !== undefined && this.#since === undefined) this.#knownUntil = timeNow();
   }
 
-  /**
-   * Takes what a frame says, unless `isWanted` says in the end that something else has come meanwhile. One that says
-   * nothing is as one that does not fit. Never rejects.
-   */
-  async takeFrame(read: () => Exclude<PushedFrame<unknown>, Unmade>, isWanted: () => boolean): Promise<void> {
-    let frame: Exclude<PushedFrame<unknown>, Unmade>;
+  /** Takes a frame, unless `isWanted` returns false once it is checked. A frame that throws counts as invalid. Never rejects. */
+  async takeFrame(read: () => MadeFrame, isWanted: () => boolean): Promise<void> {
+    let frame: MadeFrame;
+    let value: unknown;
     try {
       frame = read();
+      if (!(frame instanceof Unchanged)) value = this.#check(frame.value);
+      if (value instanceof Promise) value = await value;
     } catch (cause) {
       if (isWanted()) this.fail("invalid", cause);
       return;
     }
-    if (!(frame instanceof Unchanged)) await this.#take(frame, isWanted);
-    else if (isWanted()) this.#stand(frame.stale);
+    if (!isWanted()) return;
+    if (!(frame instanceof Unchanged)) this.#last = { value };
+    this.#accept(frame.stale);
   }
 
   /**
-   * What a frame says that was read beside what is followed, for its reader alone: which of the two is newer nobody can
-   * know, and what is followed does not tell again what an older value had replaced. `undefined` where it says nothing.
+   * Returns the reading of a frame that was read beside the watch, for its reader alone: nothing tells which of the two is newer, and the
+   * watch would not repeat a value that an older one had replaced. `undefined` if there is no value.
    *
-   * @throws what a reader fails with, for a value that does not fit where none before it did.
+   * @throws the masked error of a value that does not fit, if there is no good value.
    */
-  async readBeside(read: () => Exclude<PushedFrame<unknown>, Unmade>): Promise<Carried | undefined> {
+  async readBeside(read: () => MadeFrame): Promise<Reading | undefined> {
     try {
       const frame = read();
-      if (frame instanceof Unchanged) return this.#last && toCarried(this.#last.value, frame.stale);
-      const value = await this.#checkedBeside.of(frame.value);
+      if (frame instanceof Unchanged) return this.#last && toReadingOf(this.#last.value, frame.stale);
+      const value = await this.#checkBeside(frame.value);
       if (frame.stale === undefined) this.#faults.clear();
-      return toCarried(value, frame.stale);
+      return toReadingOf(value, frame.stale);
     } catch (cause) {
       return this.failBeside("invalid", cause);
     }
   }
 
-  /** What stands when such a read has failed, marked as stale for its reader alone. @throws what a reader fails with. */
-  failBeside(reason: "invalid" | "lost", cause: unknown): Carried {
+  /** Returns the last good value, marked stale, after such a read has failed. @throws the masked error if there is none. */
+  failBeside(reason: "invalid" | "lost", cause: unknown): Reading {
     const error = this.#faults.mask(cause);
     if (this.#last === undefined) throw error;
-    return toCarried(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
+    return toReadingOf(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
   }
 
-  /** No value came, or one that does not fit; `ended` needs no cause. Never throws. */
+  /** Marks the value as stale: upstream failed, ended, or sent a value that does not fit. Never throws. */
   fail(reason: Staleness["reason"], cause?: unknown): void {
     const error = reason === "ended" ? this.createAbsent() : this.#faults.mask(cause);
     this.#since ??= this.#staleSince();
@@ -155,50 +139,36 @@ export class PushedValue {
     else this.#show({ value: this.#last.value, stale: { reason, since: this.#since } });
   }
 
-  /** It has said its last word: what stands is not to be waited for again. */
+  /** Notes that upstream has ended for good, and the last value is final. */
   finish(): void {
     if (this.#shown === undefined && this.#failure === undefined) this.fail("ended");
   }
 
-  /** The error of what has ended before there was a value. */
+  /** Creates the error of an upstream that ended without a value. */
   createAbsent(): SurfaceError {
-    return new SurfaceError("ABSENT", `Reading ${this.#setting.where}: it ended without a value`);
+    return new SurfaceError("ABSENT", `Cannot read ${this.#where.where}: it ended without a value`);
   }
 
-  /** Reports what went wrong where nobody waits for it. */
+  /** Reports an error that no reader gets. */
   note(cause: unknown): void {
-    internalError(cause, this.#setting.where, this.#setting.report);
+    internalError(cause, this.#where.where, this.#where.report);
   }
 
-  async #take({ value: raw, stale }: Reading, isWanted: () => boolean): Promise<void> {
-    let value: unknown;
-    try {
-      const checked = this.#checked.of(raw);
-      value = checked instanceof Promise ? await checked : checked;
-    } catch (cause) {
-      if (isWanted()) this.fail("invalid", cause);
-      return;
-    }
-    if (!isWanted()) return;
-    this.#last = { value };
-    this.#stand(stale);
-  }
-
-  /** What came last stands, if anything has; what it comes from can be reached in any case. */
-  #stand(stale: Staleness | undefined): void {
+  /** Shows the last value. Upstream is reachable, whether or not there is one. */
+  #accept(stale: Staleness | undefined): void {
     this.#since = undefined;
     this.#failure = undefined;
     this.#knownUntil = undefined;
     if (stale === undefined) this.#faults.clear();
     if (this.#last === undefined) return;
-    this.#last = stale === undefined ? { value: this.#last.value } : { value: this.#last.value, stale };
+    this.#last = toReadingOf(this.#last.value, stale);
     this.#show(this.#last);
   }
 
   #show(reading: Reading): void {
-    if (this.#shown !== undefined && !this.#isRenewed && isSame(this.#shown.reading, reading)) return;
+    if (this.#shown !== undefined && !this.#isRenewed && isSame(this.#shown, reading)) return;
     this.#isRenewed = false;
-    this.#shown = { reading, carried: fromReading(reading) };
+    this.#shown = reading;
   }
 
   #staleSince(): string {

@@ -1,6 +1,11 @@
-/** What was lost right before a value: how much, where that is known, and that something may have been. */
+import { toMissed } from "../channel.ts";
+import type { Memory } from "./handler-context.ts";
+
+/** Values that were lost right before a value. */
 export interface Gap {
+  /** Number of lost values, as far as it is known. */
   readonly missed: number;
+  /** Whether values may have been lost. */
   readonly isReset: boolean;
 }
 
@@ -9,14 +14,13 @@ interface Kept<TValue> extends Gap {
   readonly value: TValue;
 }
 
-/** That nothing was lost. */
-export const noGap: Gap = Object.freeze({ missed: 0, isReset: false });
+const noGap: Gap = Object.freeze({ missed: 0, isReset: false });
 
-/** The last values of something that happens, numbered from 1, bounded. What was lost has its numbers, and is not kept. */
+/** The last occurrences or frames, numbered from 1, bounded. Lost values have numbers too. */
 export class Ring<TValue> {
   readonly #capacity: number;
   readonly #kept: Kept<TValue>[] = [];
-  /** Numbers that stand for what nobody saw, as its handler rested. */
+  /** Numbers that stand for times when the handler did not run. */
   readonly #holes: number[] = [];
   #last = 0;
 
@@ -24,12 +28,12 @@ export class Ring<TValue> {
     this.#capacity = capacity;
   }
 
-  /** The number of the newest value; 0 before the first. */
+  /** Number of the newest value; 0 before the first. */
   get last(): number {
     return this.#last;
   }
 
-  /** The number of the oldest value that is still kept; `last + 1` when none is. */
+  /** Number of the oldest kept value; `last + 1` if none is kept. */
   get first(): number {
     return this.#kept[0]?.number ?? this.#last + 1;
   }
@@ -40,19 +44,19 @@ export class Ring<TValue> {
     if (this.#kept.length > this.#capacity) this.#kept.shift();
   }
 
-  /** Takes a number for what happens from now on unseen, so that cursors of before are told from those of after. */
+  /** Uses up a number, so that cursors from before a pause of the handler differ from those after it. */
   skip(): void {
     this.#last += 1;
     this.#holes.push(this.#last);
     if (this.#holes.length > this.#capacity) this.#holes.shift();
   }
 
-  /** Whether nothing is kept after a number, and something may have happened unseen since then. */
+  /** Returns true if no value is kept after a number, and the handler has paused since. */
   isCut(after: number): boolean {
     return (this.#kept.at(-1)?.number ?? 0) <= after && (this.#holes.at(-1) ?? 0) > after;
   }
 
-  /** The oldest value after a number that is still kept, with what was lost since that number. */
+  /** Returns the oldest kept value after a number, with the gap between the two. */
   next(after: number): Kept<TValue> | undefined {
     const found = this.#kept.find(({ number }) => number > after);
     if (found === undefined) return undefined;
@@ -61,44 +65,78 @@ export class Ring<TValue> {
     return { ...found, missed, isReset: found.isReset || holes > 0 };
   }
 
-  /** The newest value, if there is one. */
   get newest(): { readonly value: TValue; readonly number: number } | undefined {
     return this.#kept.at(-1);
   }
 
-  /** All that is kept, oldest first. */
+  /** Returns the kept values, oldest first. */
   values(): readonly TValue[] {
     return this.#kept.map(({ value }) => value);
   }
 }
 
-/** Where a wait starts, read from a cursor. */
-export type Start =
-  | { readonly kind: "after"; readonly number: number }
-  | { readonly kind: "reset"; readonly number: number };
-
-/** What a cursor is read against. */
-interface CursorSetting {
-  readonly generation: string;
-  /** The oldest number that is kept, and the newest there has been. */
-  readonly first: number;
-  readonly last: number;
+/** Start of a wait. `reset`: its cursor was not written by this ring. */
+export interface Start {
+  readonly kind: "after" | "reset";
+  readonly number: number;
 }
 
 const pattern = /^([0-9a-z]{1,32})\.(\d{1,15})$/;
 
-/** Writes the cursor that stands right after a number. */
+/** Writes the cursor right behind a number. */
 export function toCursor(generation: string, number: number): string {
   return `${generation}.${number}`;
 }
 
 /**
- * Reads a cursor. One that this life of the ring did not write is a reset to before everything that is kept, so that
- * nothing since its beginning is lost.
+ * Reads a cursor. A cursor of another generation is a reset to before the oldest kept value, so that nothing kept is lost.
+ *
+ * @param ring - its generation, and the numbers of its oldest kept and its newest value.
  */
-export function fromCursor(cursor: string, setting: CursorSetting): Start {
+export function fromCursor(
+  cursor: string,
+  ring: { readonly generation: string; readonly first: number; readonly last: number },
+): Start {
   const [, generation, digits] = pattern.exec(cursor) ?? [];
   const number = Number(digits);
-  if (generation !== setting.generation || number > setting.last) return { kind: "reset", number: setting.first - 1 };
+  if (generation !== ring.generation || number > ring.last) return { kind: "reset", number: ring.first - 1 };
   return { kind: "after", number };
+}
+
+/** Memory of the handler that fills one ring: its state for the next start, its replay, and its losses. */
+export class EventMemory implements Memory {
+  state: unknown = undefined;
+  /** Called when the replay has ended. */
+  onReplayed: () => void = () => {};
+  #hasReplayed = false;
+  #isReplaying = false;
+  #gap = noGap;
+
+  get isReplaying(): boolean {
+    return this.#isReplaying;
+  }
+
+  expectReplay(): void {
+    this.#isReplaying = !this.#hasReplayed;
+  }
+
+  replayed(): void {
+    this.#hasReplayed = true;
+    if (!this.#isReplaying) return;
+    this.#isReplaying = false;
+    this.onReplayed();
+  }
+
+  lost(missed: number): void {
+    // Upstream may report anything; a ring counts on with it.
+    const added = toMissed(missed) ?? 0;
+    this.#gap = { missed: toMissed(this.#gap.missed + added) ?? 0, isReset: true };
+  }
+
+  /** Returns the losses since the last call. */
+  takeGap(): Gap {
+    const gap = this.#gap;
+    this.#gap = noGap;
+    return gap;
+  }
 }

@@ -1,34 +1,49 @@
-import { LinkedAbort } from "../../spine/signals.ts";
 import { SurfaceError } from "../../errors.ts";
-import type { Schema } from "../../schema/standard.ts";
+import { standardOf, type Schema } from "../../schema/standard.ts";
+import { LinkedAbort } from "../../spine/signals.ts";
 import type { UseOptions } from "../client.ts";
+import { andThen } from "../is-thenable.ts";
 import { fromReading, toReading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { canonical } from "./canonical.ts";
+import { createSchema } from "./collection-source.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { toSampleSchema, type Sample } from "./part-schemas.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
-import { whenThere } from "./source-reader.ts";
-import { Wakeups } from "./wakeups.ts";
+import { WaitQueue } from "./waiting.ts";
 
-/** Milliseconds until a read that a watch makes is aborted: the default deadline of a call. */
+/** Milliseconds until the read of a watch is aborted: the default deadline of a call. */
 const maxReadMs = 60_000;
+
+/** A raw value in an object of its own, since a source may change the value in place. */
+interface Sample {
+  readonly raw: unknown;
+}
+
+/** Returns the schema of samples, which outputs the result of `keep` for the validated value. */
+function toSampleSchema(schema: Schema, keep: (value: unknown) => unknown): Schema {
+  return createSchema(async (sample) => {
+    // Only samples are validated with it.
+    const { raw } = sample as Sample;
+    const result = await standardOf(schema).validate(raw);
+    return result.issues === undefined ? { value: keep(result.value) } : result;
+  });
+}
 
 /** A source, or a part of one, that is read again and again while it is watched. */
 export interface SampledSource {
   readonly kind: "cell" | "collection";
-  /** The schema of what `read` gives. */
+  /** Schema of the raw value. */
   readonly schema: Schema;
-  /** Reads the raw value, at once or later. May give a `Stale` one. */
+  /** Returns the raw value, or a promise of it. It may be a `Stale` one. */
   readonly read: (use: UseOptions) => unknown;
   /** Calls `changed` after each change; returns a function that stops it. Left out: the source is polled. */
   readonly listen?: ((changed: () => void) => () => void) | undefined;
-  /** Milliseconds from the end of a read to the next, of a source that is polled. */
+  /** Milliseconds from the end of a read to the next, of a polled source. */
   readonly pollMs: number;
 }
 
 /** Values that clients have read between two samples, and that differ from the sample before. */
-interface Doubt {
+interface UnseenReads {
   /** Number of the last sample that had begun when the first of these values was read. */
   readonly from: number;
   /** The same, for the last of these values. */
@@ -41,9 +56,9 @@ interface Doubt {
  * The last content that the watchers of a sampled source have received. A sample is a change if its content differs, or if a
  * client has read another content since: that client would otherwise keep an old value.
  */
-class ToldContent {
+class SampledContent {
   #last: { readonly text: string; readonly value: unknown } | undefined;
-  #doubt: Doubt | undefined;
+  #unseen: UnseenReads | undefined;
 
   /**
    * Returns the value of sample number `turn`, or the value before if the content is the same. Calls `renew` first if that is
@@ -52,12 +67,12 @@ class ToldContent {
   take(value: unknown, turn: number, renew: () => void): unknown {
     const text = canonical(value);
     if (this.#last?.text !== text) this.#last = { text, value };
-    const doubt = this.#doubt;
-    if (doubt === undefined) return this.#last.value;
-    if (doubt.text === text) this.#doubt = undefined;
-    else if (doubt.from < turn) {
+    const unseen = this.#unseen;
+    if (unseen === undefined) return this.#last.value;
+    if (unseen.text === text) this.#unseen = undefined;
+    else if (unseen.from < turn) {
       // A value read while this sample was being read may be the newer of the two.
-      this.#doubt = doubt.to < turn ? undefined : { from: doubt.to, to: doubt.to, text: undefined };
+      this.#unseen = unseen.to < turn ? undefined : { from: unseen.to, to: unseen.to, text: undefined };
       renew();
     }
     return this.#last.value;
@@ -71,45 +86,45 @@ class ToldContent {
   note(value: unknown, turn: number): boolean {
     const text = canonical(value);
     if (this.#last?.text === text) return false;
-    const doubt = this.#doubt ?? { from: turn, text };
-    this.#doubt = { from: doubt.from, to: turn, text: doubt.text === text ? text : undefined };
+    const unseen = this.#unseen ?? { from: turn, text };
+    this.#unseen = { from: unseen.from, to: turn, text: unseen.text === text ? text : undefined };
     return true;
   }
 }
 
 /**
- * The watches of a source that is polled, or that answers later: one read at a time for all of them, from the first watcher
- * to the last, as of any value that is pushed. A value with the same content is no change.
+ * The watches of a source that is polled, or that answers later. All share one read at a time, from the first watcher to the last. A
+ * value with the same content is no change.
  */
 class SampledPart {
   readonly #source: SampledSource;
   readonly #where: string;
   readonly #onEnded: () => void;
   readonly #owner: PushedCellOwner;
-  readonly #due = new Wakeups();
-  readonly #told = new ToldContent();
+  readonly #due = new WaitQueue();
+  readonly #content = new SampledContent();
   #isDue = false;
-  /** How many samples have begun. */
+  /** Number of samples that have begun. */
   #begun = 0;
-  /** The number of the last sample that was read, or that failed. */
+  /** Number of the last sample that was read, or that failed. */
   #ended = 0;
 
-  constructor(source: SampledSource, setting: OwnerSetting, onEnded: () => void) {
+  constructor(source: SampledSource, deps: OwnerSetting, onEnded: () => void) {
     this.#source = source;
     this.#onEnded = onEnded;
-    this.#where = `${source.kind} "${setting.key}"`;
+    this.#where = `${source.kind} "${deps.key}"`;
     const upstream = {
       open: (signal: AbortSignal) => this.#samples(signal),
       toFrame: toReading,
       isFinalAtEnd: false,
       isOpenedOnce: false,
     };
-    const keep = (value: unknown): unknown => this.#told.take(value, this.#begun, () => this.#owner.renew());
+    const keep = (value: unknown): unknown => this.#content.take(value, this.#begun, () => this.#owner.renew());
     const schema = toSampleSchema(source.schema, keep);
-    this.#owner = new PushedCellOwner({ kind: source.kind, schema }, upstream, setting);
+    this.#owner = new PushedCellOwner({ kind: source.kind, schema }, upstream, deps);
   }
 
-  /** The value now, then each change. The first value of each watcher comes from a sample that begins after it has joined. */
+  /** Returns the value, then each change. The first value of each watcher is from a sample that begins after it has joined. */
   watch(use: UseOptions): AsyncIterable<unknown> {
     const begun = this.#begun;
     this.#makeDue();
@@ -123,7 +138,7 @@ class SampledPart {
    */
   note(value: unknown, isOverlapped: boolean): void {
     // The first sample is no change, so it cannot announce this value: count from there.
-    if (!this.#told.note(value, Math.max(this.#begun, 1)) || this.#source.listen === undefined) return;
+    if (!this.#content.note(value, Math.max(this.#begun, 1)) || this.#source.listen === undefined) return;
     // If this value is newer than the last sample, the source calls its listener. If the sample may be newer, sample again.
     if (isOverlapped || this.#begun > this.#ended) this.#makeDue();
   }
@@ -133,7 +148,7 @@ class SampledPart {
     this.#due.wake();
   };
 
-  /** Gives a {@link Sample} after each change, or a `Stale` one. */
+  /** Yields a {@link Sample}, or a `Stale` one, at once and each time that it is due. */
   async *#samples(signal: AbortSignal): AsyncGenerator {
     const stop = this.#source.listen?.(this.#makeDue);
     try {
@@ -174,14 +189,14 @@ class SampledPart {
   }
 }
 
-/** The watches of the parts of a source. Each part is kept for as long as it is watched: a page may be large. */
+/** The watches of the parts of a source. A part is kept while it is watched: a page may be large. */
 export class SampledWatches {
-  readonly #setting: OwnerSetting;
+  readonly #deps: OwnerSetting;
   #ended = 0;
   readonly #parts = new Map<string, { readonly watches: SampledPart; users: number }>();
 
-  constructor(setting: OwnerSetting) {
-    this.#setting = setting;
+  constructor(deps: OwnerSetting) {
+    this.#deps = deps;
   }
 
   /** Number of samples that have ended. Get it before a read, and pass it to {@link noted}. */
@@ -193,16 +208,15 @@ export class SampledWatches {
    * Records a value that a client has read, and returns it. The part may have changed and changed back between two samples:
    * the next sample is compared with this value too.
    */
-  noted<TValue>(value: TValue, toId: () => string, ended: number): TValue | Promise<TValue> {
+  noted(value: unknown, toId: () => string, ended: number): unknown {
     if (this.#parts.size === 0) return value;
-    return whenThere(value, (checked) => {
+    return andThen(value, (checked) => {
       this.#parts.get(toId())?.watches.note(checked, this.#ended > ended);
-      // It is the value itself, or what its promise resolves to.
-      return checked as TValue;
+      return checked;
     });
   }
 
-  /** The value of a part now, then each change. `source` is used if the part is not watched yet. */
+  /** Returns the value of a part, then each change. `source` is used if the part is not watched yet. */
   async *watch(id: string, source: SampledSource, signal: AbortSignal): AsyncGenerator {
     const part = this.#parts.get(id) ?? { watches: this.#create(source), users: 0 };
     this.#parts.set(id, part);
@@ -216,6 +230,6 @@ export class SampledWatches {
   }
 
   #create(source: SampledSource): SampledPart {
-    return new SampledPart(source, this.#setting, () => (this.#ended += 1));
+    return new SampledPart(source, this.#deps, () => (this.#ended += 1));
   }
 }

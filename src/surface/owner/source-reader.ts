@@ -1,19 +1,26 @@
 import { SurfaceError } from "../../errors.ts";
 import { isFunction } from "../../options/is-object.ts";
-import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
+import type { Schema } from "../../schema/standard.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import type { OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import { maskFault, onRejection, runUnawaited } from "../fault.ts";
-import { isThenable } from "../is-thenable.ts";
-import type { SourceUse } from "../source.ts";
+import { andThen, isThenable } from "../is-thenable.ts";
+import { defaultPollMs, type SourceUse } from "../source.ts";
+import { createCheckOnce, createSteady } from "./canonical.ts";
+import type { WantedKey } from "./collection-source.ts";
 import { FirstFaults } from "./first-faults.ts";
+import { LatestIterator } from "./latest-iterator.ts";
+import type { OwnerSetting } from "./owner.ts";
+import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 
 /**
- * Subscribes to a source. Masks what the author's code throws or rejects with, in `subscribe` and in the function that stops it. A
- * source that returns no such function is a fault, since nothing could end its subscription.
+ * Subscribes to a source, and masks the errors of the author's code in `subscribe` and in the function that stops it. A source that
+ * returns no such function is a fault, since nothing could end its subscription.
  */
-export function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => void {
+function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => void {
   const mask = (cause: unknown): Error => maskFault(cause, check.where, check.report);
   let stop: unknown;
   try {
@@ -23,16 +30,17 @@ export function subscribeMasked(check: OutputCheck, subscribe: () => unknown): (
   }
   if (!isFunction(stop)) {
     onRejection(stop, mask);
-    throw mask(new SurfaceError("INTERNAL", `Subscribing to ${check.where}: subscribe() must return what stops it`));
+    const message = `Cannot subscribe to ${check.where}: subscribe() must return a function that stops the subscription`;
+    throw mask(new SurfaceError("INTERNAL", message));
   }
   const end = stop;
   return () => runUnawaited(end, mask);
 }
 
 /** Calls a source; returns its value or a promise of it. */
-export type ReadSource = (use: SourceUse) => unknown;
+type ReadSource = (use: SourceUse) => unknown;
 
-/** The context of one read. Its signal is made only if the source asks for it. */
+/** Context of one read. Its signal is created only if the source uses it. */
 class OneRead implements SourceUse {
   readonly #use: UseOptions;
   readonly #scope: Scope;
@@ -45,7 +53,7 @@ class OneRead implements SourceUse {
   }
 
   get signal(): AbortSignal {
-    // After its end, nothing would let go of the other signals.
+    // After the end of the read, nothing would unlink it from the other signals.
     this.#linked ??= this.#isOver ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#scope.signal);
     return this.#linked.signal;
   }
@@ -56,18 +64,13 @@ class OneRead implements SourceUse {
   }
 }
 
-/** Applies `fn` to a value, at once if it is there. */
-export function whenThere<TOut>(value: unknown, fn: (value: unknown) => TOut): TOut | Promise<TOut> {
-  return isThenable(value) ? Promise.resolve(value).then(fn) : fn(value);
-}
-
 const ignore = (): void => {};
 
 /**
- * Reads a source, whether it answers at once or later. A read that is under way ends for its reader when the reader leaves
- * or the surface closes; `close()` waits until the source has settled.
+ * Reads a source that answers at once or later. A pending read ends for its reader when the reader leaves or the surface closes;
+ * `close()` waits until the source has settled.
  */
-export class SourceReader {
+class SourceReader {
   readonly #scope: Scope;
   readonly #check: OutputCheck;
   readonly #faults: FirstFaults;
@@ -79,10 +82,10 @@ export class SourceReader {
     this.#faults = new FirstFaults(check);
   }
 
-  /** Whether the source answers by a promise. Reads it once if it has not been read yet. */
+  /** Returns true if the source answers by a promise. Reads it once if it has not been read yet. */
   answersLater(run: ReadSource): boolean {
     if (this.#isAsync === undefined) {
-      // Its outcome is for those who read the source next.
+      // The next reader of the source gets the outcome.
       try {
         onRejection(this.readRaw({}, run), ignore);
       } catch {
@@ -92,7 +95,7 @@ export class SourceReader {
     return this.#isAsync === true;
   }
 
-  /** Returns the raw value, or a promise of it where the source gives one. @throws the error for the reader, masked. */
+  /** Returns the raw value, or a promise if the source returns one. @throws the masked error for the reader. */
   read(use: UseOptions, run: ReadSource): unknown {
     let answer: unknown;
     try {
@@ -100,10 +103,10 @@ export class SourceReader {
     } catch (cause) {
       throw maskFault(cause, this.#check.where, this.#check.report);
     }
-    return isThenable(answer) ? this.#masked(answer) : answer;
+    return answer instanceof Promise ? this.#masked(answer) : answer;
   }
 
-  /** {@link read}, which throws what the source throws. */
+  /** Reads without masking: throws the errors of the source. */
   readRaw(use: UseOptions, run: ReadSource): unknown {
     const read = new OneRead(use, this.#scope);
     let answer: unknown;
@@ -133,7 +136,7 @@ export class SourceReader {
     }
   }
 
-  async #masked(answer: PromiseLike<unknown>): Promise<unknown> {
+  async #masked(answer: Promise<unknown>): Promise<unknown> {
     try {
       const value = await answer;
       this.#faults.clear();
@@ -141,5 +144,86 @@ export class SourceReader {
     } catch (cause) {
       throw this.#faults.mask(cause);
     }
+  }
+}
+
+/** A part of a source that is read and watched by itself: a cell, or the keys, a page or an item of a collection. */
+export interface SourcePart {
+  /** Returns its identity among the parts of the source. */
+  readonly id: () => string;
+  /** Reads the raw value. */
+  readonly raw: ReadSource;
+  /** Schema of the raw value. */
+  readonly schema: Schema;
+  /** Validates a raw value. */
+  readonly check: (raw: unknown) => unknown;
+  /** Whether every read returns a new object, so that only its content tells whether it has changed. @default false */
+  readonly isList?: boolean;
+  /** The item whose changes concern it. @default all changes do */
+  readonly wanted?: WantedKey;
+}
+
+/** A source with parts. */
+interface PartedSource {
+  readonly kind: "cell" | "collection";
+  /** Calls `changed` after each change of a part; returns a function that stops it. Without it, the source is polled. */
+  readonly subscribe: ((part: SourcePart, changed: () => void) => unknown) | undefined;
+  readonly pollMs: number | undefined;
+}
+
+/** Reads and watches the parts of the source of a member. */
+export class SourceParts {
+  readonly check: OutputCheck;
+  readonly #deps: OwnerSetting;
+  readonly #source: PartedSource;
+  readonly #reader: SourceReader;
+  /** Created with the first watch that samples the source. */
+  #sampled: SampledWatches | undefined;
+
+  constructor(deps: OwnerSetting, source: PartedSource) {
+    this.check = { where: `${source.kind} "${deps.key}"`, report: deps.report };
+    this.#deps = deps;
+    this.#source = source;
+    this.#reader = new SourceReader(deps.scope, this.check);
+  }
+
+  /** Returns the validated value of a part, or a promise of it if something waits. */
+  read(part: SourcePart, use: UseOptions): unknown {
+    const ended = this.#sampled?.ended ?? 0;
+    const raw = this.#reader.read(use, part.raw);
+    if (raw instanceof Promise) return raw.then((late: unknown) => this.#accept(part, late, ended));
+    return this.#accept(part, raw, ended);
+  }
+
+  /** Returns the value of a part, then each change. `toPart` runs when the client asks for the first value. */
+  watch(toPart: () => SourcePart | Promise<SourcePart>, { signal }: UseOptions): AsyncIterable<unknown> {
+    return new OwnedIterator({
+      open: (own) => andThen(toPart(), (part) => this.#open(part, own)),
+      scope: this.#deps.scope,
+      signal,
+    });
+  }
+
+  #accept(part: SourcePart, raw: unknown, ended: number): unknown {
+    const value = part.check(raw);
+    return this.#sampled === undefined ? value : this.#sampled.noted(value, part.id, ended);
+  }
+
+  #open(part: SourcePart, signal: AbortSignal): AsyncIterable<unknown> {
+    const { kind, subscribe, pollMs = defaultPollMs } = this.#source;
+    const listen = subscribe && ((changed: () => void) => subscribeMasked(this.check, () => subscribe(part, changed)));
+    if (listen !== undefined && !this.#reader.answersLater(part.raw)) return this.#follow(part, listen);
+    const read = (use: UseOptions): unknown => this.#reader.readRaw(use, part.raw);
+    const source: SampledSource = { kind, schema: part.schema, read, listen, pollMs };
+    this.#sampled ??= new SampledWatches(this.#deps);
+    return this.#sampled.watch(part.id(), source, signal);
+  }
+
+  /** Watches a part of a source that answers at once and announces its changes. */
+  #follow(part: SourcePart, listen: (changed: () => void) => () => void): AsyncIterable<unknown> {
+    const steady = createSteady();
+    const keep =
+      part.isList === true ? (raw: unknown) => andThen(part.check(raw), steady) : createCheckOnce(part.check);
+    return new LatestIterator({ read: () => andThen(this.#reader.read({}, part.raw), keep), listen });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EventMemory } from "../../../src/surface/owner/event-memory.ts";
+import { EventMemory } from "../../../src/surface/owner/ring.ts";
 
 describe("EventMemory", () => {
   it("adds up what was lost, and tells it once", () => {

@@ -1,9 +1,9 @@
-import { type JsonObject, canonicalText, isDeepFrozen } from "../schema/json.ts";
 import { createHash } from "node:crypto";
 import { textOfBytes, type OptionFields } from "../options/option.ts";
+import { canonicalText, isDeepFrozen, type JsonObject } from "../schema/json.ts";
 import { scopeList } from "../tags/scopes.ts";
 
-/** The view that a caller came by, and the program that they use. */
+/** The view that a caller uses, and their client program. */
 export interface CallerView {
   /** The view's name; never empty. */
   readonly surface: string;
@@ -14,14 +14,14 @@ export interface CallerView {
   readonly client?: { readonly name: string; readonly version: string };
 }
 
-/** The view of a caller who names none. */
+/** The name of the view of a caller who names no view. */
 export const defaultView = "default";
 
-/** The user or program that a call is made for. Never holds their access token, which ends where it is verified. */
+/** The user or program that a call is made for. Never holds their access token. */
 export interface Caller {
   /**
-   * The caller's name, the same on every request. Unique within `issuer`, `clientId` and the identity claims only: keep what
-   * belongs to a caller under {@link callerKey}, not under `id`.
+   * The caller's name, the same on every request. Unique only together with `issuer`, `clientId` and the identity claims: store
+   * data of a caller under {@link callerKey}, not under `id`.
    */
   readonly id: string;
   /** The authority that names the caller, such as the `iss` of their token. */
@@ -29,21 +29,21 @@ export interface Caller {
   /** Whether the caller did not sign in: over standard input and output, and over HTTP without `auth`. */
   readonly isAnonymous: boolean;
   /**
-   * Whether a tool calls for them, within its own authority: `scopes` are that authority. The default scopes of entries are then
-   * required of an anonymous caller, too.
+   * Present if a tool makes the call on behalf of the caller, with the tool's own scopes in `scopes`. An anonymous caller then
+   * needs the default scopes of entries, too.
    */
   readonly isTool?: true;
   /** The scopes that the caller was granted. An anonymous caller has none, unless the server's options grant some. */
   readonly scopes: readonly string[];
-  /** The program that acts for them, if their token names it. */
+  /** The client program, if the token names it. */
   readonly clientId?: string;
   /** Unix time (seconds) when the token expires. Streams and subscriptions opened with it are closed then. */
   readonly expiresAt?: number;
   /** The actions that the caller may do to things of the application, by `type:id`; `type:*` is every thing of a type. */
   readonly resources?: Readonly<Record<string, readonly string[]>>;
-  /** The view that the caller came by. @default the view `default` */
+  /** The view that the caller uses. @default the view `default` */
   readonly view?: CallerView;
-  /** Further facts that the verifier of the token passes to handlers. */
+  /** Further claims that the verifier of the token passes to handlers. */
   readonly claims?: JsonObject;
 }
 
@@ -57,7 +57,7 @@ const anonymousKey = anonymousPrefix + anonymous.id;
 /** The longest key that is used as it is, in UTF-16 units; a longer one is replaced by its SHA-256. */
 const maxKeyLength = 256;
 
-/** A key that the caller's own fields do not make. Opaque, because it may name claims that a handler does not receive. */
+/** A key that is not computed from the caller's fields. Opaque, because it may name claims that a handler does not receive. */
 class GivenKey {
   readonly #key: string;
   readonly #owner: Caller;
@@ -77,26 +77,25 @@ class GivenKey {
 }
 
 /**
- * Holds the {@link GivenKey} of a caller. Enumerable, so that `{ ...caller, scopes: [] }` keeps it; and registered, so that two
- * copies of this package know it.
+ * The property with the {@link GivenKey} of a caller. Enumerable, so that `{ ...caller, scopes: [] }` keeps it; registered, so
+ * that two copies of this package share it.
  */
 const kGivenKey: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.caller-key");
 
 type KeyedCaller = Caller & { readonly [kGivenKey]?: GivenKey };
 
-/** The keys of callers that cannot change. */
+/** The keys of frozen callers. */
 const keys = new WeakMap<Caller, string>();
 
 function toKey({ issuer, id, clientId }: Caller, claims: JsonObject = {}): string {
-  const named = Object.keys(claims).length === 0 ? "" : canonicalText(claims);
-  const key = JSON.stringify([issuer, id, clientId, named]);
+  const claimsText = Object.keys(claims).length === 0 ? "" : canonicalText(claims);
+  const key = JSON.stringify([issuer, id, clientId, claimsText]);
   return key.length > maxKeyLength ? `#${createHash("sha256").update(key).digest("base64url")}` : key;
 }
 
 /**
- * Returns the identity of a caller as one text: issuer, id, client and claims. Two callers that differ in one of them never
- * share a key. Everything kept for a caller is kept under this key, never under `id`: sessions, streams, consent, parts of
- * large values, limits, places. A copy with other scopes has the same key.
+ * Returns the identity of a caller as one text: issuer, id, client and claims. Two callers that differ in one of them never share
+ * a key. Store all data of a caller under this key, never under `id`. A copy with other scopes has the same key.
  */
 export function callerKey(caller: Caller): string {
   if (caller.isAnonymous) return caller.id === anonymous.id ? anonymousKey : anonymousPrefix + caller.id;
@@ -109,7 +108,7 @@ export function callerKey(caller: Caller): string {
   return key;
 }
 
-/** Returns a caller whose key counts only these claims. Without names every claim counts. */
+/** Returns a caller whose key depends on these claims only; without names, on all claims. */
 export function identifiedBy(caller: Caller, names: readonly string[] | undefined): Caller {
   if (names === undefined) return caller;
   const claims = Object.entries(caller.claims ?? {}).filter(([name]) => names.includes(name));
@@ -128,7 +127,7 @@ export function withCallerKey(caller: Caller, key: string): Caller {
   return Object.freeze({ ...caller, [kGivenKey]: new GivenKey(key, { ...caller }) });
 }
 
-/** Returns a frozen copy of a caller with another view. Hands a kept key on, because every request over HTTP makes such copies. */
+/** Returns a frozen copy of a caller with another view. Reuses a known key, because every request over HTTP makes such copies. */
 export function withCallerView(caller: Caller, view: CallerView): Caller {
   const copy = Object.freeze({ ...caller, view });
   const known = keys.get(caller);
@@ -136,7 +135,7 @@ export function withCallerView(caller: Caller, view: CallerView): Caller {
   return copy;
 }
 
-/** Returns a caller who chooses a view or a project. What the choice leaves out stays as it is. */
+/** Returns a copy of a caller with another view name or project. A field that is left out stays as it is. */
 export function choosingView(
   caller: Caller,
   { surface, project }: { readonly surface?: string | undefined; readonly project?: string | undefined },
@@ -146,33 +145,33 @@ export function choosingView(
   return withCallerView(caller, project === undefined ? chosen : { ...chosen, project });
 }
 
+const sortedSet = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
+
 /**
- * Returns the identity of a caller and everything they were granted as one text. What an answer was made of is kept under it:
- * a token of the same caller with other grants may get another answer.
+ * Returns the identity and the grants of a caller as one text. Data that an answer was made of is stored under it, because the
+ * same caller may get another answer with a token that has other grants.
  */
 export function grantKey(caller: Caller): string {
   const { isTool = false, scopes, resources = {} } = caller;
-  const things = Object.entries(resources).map(
-    ([thing, actions]) => [thing, [...new Set(actions)].toSorted()] as const,
-  );
-  const sorted = things.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return JSON.stringify([callerKey(caller), isTool, [...new Set(scopes)].toSorted(), sorted]);
+  const grants = Object.entries(resources).map(([resource, actions]) => [resource, sortedSet(actions)] as const);
+  const sorted = grants.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([callerKey(caller), isTool, sortedSet(scopes), sorted]);
 }
 
-/** Returns everything a handler can tell a caller by as one text: {@link grantKey}, the view and all claims. */
+/** Returns everything that a handler sees of a caller as one text: {@link grantKey}, the view and all claims. */
 export function visibleKey(caller: Caller): string {
   return JSON.stringify([grantKey(caller), caller.view, caller.claims]);
 }
 
-/** The view and the scopes of callers that no token describes. */
+/** The view and the scopes of callers without a token. */
 interface ViewOptions {
   readonly surface?: string;
   readonly project?: string;
   readonly scopes?: readonly string[];
 }
 
-/** The longest name of a view or a project, in bytes; over HTTP the same. */
-const name = textOfBytes(256);
+/** The name of a view or a project. HTTP has the same limit. */
+const viewName = textOfBytes(256);
 
-/** Options of the view and the scopes of callers that no token describes. */
-export const viewFields: OptionFields<ViewOptions> = { surface: name, project: name, scopes: scopeList };
+/** Schemas of the options for the view and the scopes of callers without a token. */
+export const viewFields: OptionFields<ViewOptions> = { surface: viewName, project: viewName, scopes: scopeList };

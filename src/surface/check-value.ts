@@ -1,16 +1,34 @@
 import { SurfaceError } from "../errors.ts";
 import { validate, validateInput, type Validated } from "../schema/validate.ts";
-import type { MaybeSchema } from "./member.ts";
 import { internalError, type FaultReporter } from "./fault.ts";
+import type { MaybeSchema } from "./member.ts";
+
+/** The place of a value in messages, and the reporter of its faults. */
+export interface OutputCheck {
+  readonly where: string;
+  readonly report: FaultReporter;
+}
 
 function acceptInput(checked: Validated, where: string): unknown {
   if (checked.ok) return checked.value;
-  throw new SurfaceError("VALIDATION_ERROR", `Using ${where}: the input does not fit`, { issues: checked.issues });
+  throw new SurfaceError("VALIDATION_ERROR", `Cannot use ${where}: the input does not fit`, { issues: checked.issues });
+}
+
+function acceptOutput(checked: Validated, { where, report }: OutputCheck): unknown {
+  if (checked.ok) return checked.value;
+  const { issues } = checked;
+  const message = `Cannot answer for ${where}: the value does not pass its schema`;
+  const cause = new SurfaceError("INVALID_OUTPUT", message, { issues });
+  const { correlationId } = internalError(cause, where, report);
+  throw new SurfaceError("INVALID_OUTPUT", "the answer did not pass its own schema and was withheld", {
+    ...(correlationId === undefined ? {} : { correlationId }),
+    cause,
+  });
 }
 
 /**
- * Validates an input, once, on the owner's side. Without a schema there is nothing to pass on. What the schema itself
- * throws is passed on as it is, for a caller who masks.
+ * Validates an input, once, on the owner's side. Returns `undefined` without a schema. An error that the schema itself throws
+ * passes through, for a caller that masks it.
  *
  * @throws SurfaceError `VALIDATION_ERROR` with the issues.
  */
@@ -20,40 +38,18 @@ export function checkInput(schema: MaybeSchema, value: unknown, where: string): 
   return checked instanceof Promise ? checked.then((late) => acceptInput(late, where)) : acceptInput(checked, where);
 }
 
-/** What {@link checkOutput} needs to know of where it stands. */
-export interface OutputCheck {
-  readonly where: string;
-  readonly report: FaultReporter;
-}
-
-function acceptOutput(checked: Validated, check: OutputCheck): unknown {
-  if (checked.ok) return checked.value;
-  const cause = new SurfaceError(
-    "INVALID_OUTPUT",
-    `Cannot answer for ${check.where}: the value does not pass its schema`,
-    {
-      issues: checked.issues,
-    },
-  );
-  const { correlationId } = internalError(cause, check.where, check.report);
-  throw new SurfaceError("INVALID_OUTPUT", "the answer did not pass its own schema and was withheld", {
-    ...(correlationId === undefined ? {} : { correlationId }),
-    cause,
-  });
-}
-
-/** Runs a schema, which is the author's code: what it throws is a fault of its own and no verdict on the value. */
+/** Runs a schema, which is the author's code, and masks what it throws. */
 function validateMasked(
   run: typeof validate,
   { schema, value }: { schema: Exclude<MaybeSchema, undefined>; value: unknown },
-  check: OutputCheck,
+  { where, report }: OutputCheck,
 ): Validated | Promise<Validated> {
   const mask = (cause: unknown): never => {
-    throw internalError(cause, check.where, check.report);
+    throw internalError(cause, where, report);
   };
   try {
-    // No value is a promise. One that rejects, as an asynchronous source gives, would end the process.
-    if (value instanceof Promise) value.catch((cause: unknown) => internalError(cause, check.where, check.report));
+    // A promise is never a value. One that rejects, from an asynchronous source, would end the process.
+    if (value instanceof Promise) value.catch((cause: unknown) => internalError(cause, where, report));
     const checked = run(schema, value);
     return checked instanceof Promise ? checked.catch(mask) : checked;
   } catch (cause) {
@@ -62,7 +58,7 @@ function validateMasked(
 }
 
 /**
- * {@link checkInput}, with what the schema itself throws masked.
+ * Validates an input as {@link checkInput} does, and masks what the schema itself throws.
  *
  * @throws SurfaceError `VALIDATION_ERROR` with the issues, `INTERNAL` when the schema failed.
  */

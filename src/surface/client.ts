@@ -3,9 +3,9 @@ import type { Caller } from "./caller.ts";
 import type { Reading } from "./reading.ts";
 import type { CollectionPage } from "./source.ts";
 
-/** What a caller may say about one use of a member. */
+/** Options of any operation on a member. */
 export interface UseOptions {
-  /** Ends the use when it fires. */
+  /** Cancels the operation when it fires. */
   readonly signal?: AbortSignal;
 }
 
@@ -15,49 +15,51 @@ export interface PageOptions<TFilter = unknown> {
   readonly after?: string | undefined;
   /** The highest number of items, from 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
-  /** Leaves out items, as the collection's source does it. @default all items */
+  /** Selects items; the collection's source applies it. @default all items */
   readonly filter?: TFilter | undefined;
 }
 
 /** Options of one read of a page. */
 export interface ListOptions<TFilter = undefined> extends UseOptions, PageOptions<TFilter> {}
 
-/** What a caller may say about one call of a procedure. */
+/** Options of one call of a procedure. */
 export interface CallOptions<TProgress = unknown> extends UseOptions {
   /**
-   * Whether it may be sent again when its connection is lost before the answer. Default: whether the member is tagged
-   * `readOnly()`. A call that may not is sent once, and answers `OUTCOME_UNKNOWN` then.
+   * Whether the call may be sent again when its connection is lost before the answer. Otherwise it fails with `OUTCOME_UNKNOWN`.
+   *
+   * @default true for a member with the tag `readOnly()`
    */
   readonly idempotent?: boolean;
   /**
    * The caller that the handler receives as `context.caller`. The handler trusts it as far as it trusts you: pass the caller of
-   * your own request, never one out of its arguments.
+   * your own request, never one from the arguments.
+   *
    * @default an anonymous caller
    */
   readonly caller?: Caller;
-  /** Receives what the procedure yields on its way. */
+  /** Receives each value that the procedure yields. */
   readonly onProgress?: (progress: TProgress) => void;
 }
 
-/** What a caller may say about one wait for an event. */
+/** Options of one wait for an event. */
 export interface WaitOptions extends UseOptions {
-  /** A cursor from an earlier answer: the wait starts after it. Default: what happens from now on. */
+  /** A cursor from an earlier answer: the wait starts after it. @default the next occurrence */
   readonly since?: string;
-  /** How long to wait, in milliseconds. Default 25,000; at most 60,000. */
+  /** Milliseconds; at most 60,000. @default 25_000 */
   readonly timeoutMs?: number;
 }
 
-/** The answer of a wait. `timed_out` is an answer, not an error. */
+/** The answer to a wait. `timed_out` is an answer, not an error. */
 export interface EventWait<TOccurrence = unknown> {
   readonly status: "fired" | "timed_out";
-  /** Say this as `since` in the next wait, and nothing in between is lost. */
+  /** Pass it as `since` to the next wait, so that no occurrence is lost between the two. */
   readonly cursor: string;
   readonly occurrence?: TOccurrence;
-  /** How many occurrences after `since` were no longer kept; left out when none. */
+  /** The number of occurrences after `since` that were no longer kept; left out if there are none. */
   readonly missed?: number;
   /**
-   * The cursor was unknown or too old, or the application was restarted: occurrences may have been missed. Without an
-   * occurrence the wait has ended before its time: read the state, then wait again. Left out otherwise.
+   * Present if occurrences may have been missed: the cursor was unknown or too old, or the application was restarted. Without an
+   * occurrence the wait has ended early: read the state, then wait again.
    */
   readonly reset?: true;
 }
@@ -68,82 +70,82 @@ export interface EventPage<TOccurrence = unknown> {
   readonly occurrences: readonly TOccurrence[];
 }
 
-/** A schema's output side, or `void` where there is no schema. */
+/** The output type of a schema, or `void` without a schema. */
 type Out<TSchema> = TSchema extends Schema ? InferOutput<TSchema> : void;
 
-/** The filter that a client gives; `undefined` for a collection that declares none. */
+/** The filter that a client passes; `undefined` for a collection without a filter. */
 type FilterIn<TMember> = TMember extends { readonly filter: infer Filter extends Schema }
   ? InferInput<Filter>
   : undefined;
 
-/** The arguments of a use: the input first where there is one. */
+/** The arguments of an operation: the input first if there is one. */
 type Arguments<TInput, TOptions> = TInput extends Schema
   ? [input: InferInput<TInput>, options?: TOptions]
   : [input?: undefined, options?: TOptions];
 
-/** A cell, from a client's side. */
+/** The client of a cell. */
 export interface CellClient<TValue> {
   get(options?: UseOptions): Promise<TValue>;
-  /** The value now, then each change; may skip to the newest. */
+  /** Yields the current value, then each change; may skip to the newest. */
   watch(options?: UseOptions): AsyncIterable<TValue>;
-  /** What `get` gives, with whether it is known to be the newest. */
+  /** Returns the value of `get`, and whether it is stale. */
   reading(options?: UseOptions): Promise<Reading<TValue>>;
-  /** What `watch` gives, each with whether it is known to be the newest; that it no longer is, or is again, is a change. */
+  /** Yields the values of `watch`, and each change of their staleness. */
   readings(options?: UseOptions): AsyncIterable<Reading<TValue>>;
 }
 
-/** A collection, from a client's side. */
+/** The client of a collection. */
 export interface CollectionClient<TKeyIn, TKey, TValue, TFilter = undefined> {
   keys(options?: UseOptions): Promise<readonly TKey[]>;
-  /** The item now, or `undefined` at once where there is none. */
+  /** Returns the current item, or `undefined` at once for an absent one. */
   get(key: TKeyIn, options?: UseOptions): Promise<TValue | undefined>;
-  /** A page of keys and items. */
+  /** Returns a page of keys and items. */
   list(options?: ListOptions<TFilter>): Promise<CollectionPage<TKey, TValue>>;
   watchKeys(options?: UseOptions): AsyncIterable<readonly TKey[]>;
-  /** The page now, then after each change of it; may skip to the newest. */
+  /** Yields the current page, then each change; may skip to the newest. */
   watchList(options?: ListOptions<TFilter>): AsyncIterable<CollectionPage<TKey, TValue>>;
-  /** The item now, then each change (`undefined` when it is removed); may skip to the newest. */
+  /** Yields the current item, then each change (`undefined` when it is removed); may skip to the newest. */
   watch(key: TKeyIn, options?: UseOptions): AsyncIterable<TValue | undefined>;
-  /** What `get` gives, with whether it is known to be the newest. */
+  /** Returns the value of `get`, and whether it is stale. */
   reading(key: TKeyIn, options?: UseOptions): Promise<Reading<TValue | undefined>>;
-  /** What `watch` gives, each with whether it is known to be the newest; that it no longer is, or is again, is a change. */
+  /** Yields the values of `watch`, and each change of their staleness. */
   readings(key: TKeyIn, options?: UseOptions): AsyncIterable<Reading<TValue | undefined>>;
-  /** What `keys` gives, with whether those are known to be the newest. */
+  /** Returns the keys, and whether they are stale. */
   keysReading(options?: UseOptions): Promise<Reading<readonly TKey[]>>;
-  /** What `watchKeys` gives, each with whether those are known to be the newest. */
+  /** Yields the keys as `watchKeys` does, and each change of their staleness. */
   keysReadings(options?: UseOptions): AsyncIterable<Reading<readonly TKey[]>>;
-  /** The page of `list`, and whether it is known to be the newest. */
+  /** Returns the page of `list`, and whether it is stale. */
   listReading(options?: ListOptions<TFilter>): Promise<Reading<CollectionPage<TKey, TValue>>>;
-  /** The pages of `watchList`, each with whether it is known to be the newest. */
+  /** Yields the pages of `watchList`, and each change of their staleness. */
   listReadings(options?: ListOptions<TFilter>): AsyncIterable<Reading<CollectionPage<TKey, TValue>>>;
 }
 
-/** A stream, from a client's side. */
+/** The client of a stream. */
 export interface StreamClient<TInput, TOutput> {
-  /** Every frame, in order, until the caller stops or the stream ends. */
+  /** Yields every frame, in order, until the caller stops or the stream ends. */
   open(...use: Arguments<TInput, UseOptions>): AsyncIterable<TOutput>;
-  /** The newest frame; waits for the first one. */
+  /** Returns the newest frame; waits for the first one. */
   latest(...use: Arguments<TInput, UseOptions>): Promise<TOutput>;
 }
 
-/** An event, from a client's side. */
+/** The client of an event. */
 export interface EventClient<TInput, TOutput> {
-  /** The next occurrence after `since`, or `timed_out`. */
+  /** Waits for the next occurrence after `since`. */
   wait(...use: Arguments<TInput, WaitOptions>): Promise<EventWait<TOutput>>;
-  /** The occurrences that are still kept. */
+  /** Returns the occurrences that are still kept. */
   recent(...use: Arguments<TInput, UseOptions>): Promise<EventPage<TOutput>>;
 }
 
-/** A procedure, from a client's side. */
+/** The client of a procedure. */
 export interface ProcedureClient<TInput, TOutput, TProgress> {
   call(...use: Arguments<TInput, CallOptions<Out<TProgress>>>): Promise<TOutput>;
 }
 
-/** A procedure's answer: its output schema's output side, or any JSON value where it has none. */
+/** The answer of a procedure: the output type of its schema, or any JSON value without a schema. */
 type Answer<TOutput> = TOutput extends Schema ? InferOutput<TOutput> : unknown;
 
-// One arm a kind; the arms test the discriminant and two properties, never the whole member.
-/** A member, from a client's side. */
+// One arm for each kind. An arm tests the discriminant and two properties, not the whole member.
+/** The client of a member. */
 export type MemberClient<TMember> = TMember extends { readonly kind: "cell"; readonly schema: infer Value }
   ? CellClient<Out<Value>>
   : TMember extends {
@@ -166,9 +168,8 @@ export type MemberClient<TMember> = TMember extends { readonly kind: "cell"; rea
           : never;
 
 /**
- * Typed access to a live surface's members: the same shape over every link.
+ * The typed client of a live surface: one client for each member, with the same methods over every link.
  *
- * Its values are to be read and not written to. In one process they are shared, by every client of the live surface and
- * with what its sources hold: changing one in place changes what the others get. Over any other link they are copies.
+ * Do not modify its values. In one process all clients and the sources share them. Over any other link they are copies.
  */
 export type SurfaceClient<TSpec> = { readonly [Key in keyof TSpec]: MemberClient<TSpec[Key]> };

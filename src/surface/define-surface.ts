@@ -5,35 +5,35 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 
 /**
- * Where a surface keeps its keys, for the compiler to compare, and by which it is known. Registered globally, so that
- * two copies of this package in one process take each other's surfaces.
+ * The property with the keys of a surface, which marks it and which the compiler compares. Registered globally, so that two
+ * copies of this package in one process accept each other's surfaces.
  */
 export const kKeys: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.keys");
 
 /**
- * A named, typed set of members: plain data, no behaviour, and made by {@link defineSurface} alone. A surface is not one
- * of fewer members: what the narrower type would hide would still be exposed. So its keys are a type parameter of their
- * own, which follows from the first.
+ * A named, typed set of members: plain data without behaviour. Only {@link defineSurface} creates it. A surface is not assignable
+ * to a surface with fewer members, because the hidden members would still be exposed. So its keys are a type parameter, which
+ * follows from the first.
  */
 export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, string>> {
   readonly name: string;
   readonly members: TSpec;
-  /** The keys of the members: what the compiler knows this surface by. */
+  /** The keys of the members, for the compiler. */
   readonly [kKeys]: readonly TKeys[];
 }
 
-/** record -> its keys; of a choice of records, those of all, where `keyof` has what they share. */
+/** Record -> its keys. For a union, the keys of all arms, where `keyof` has only the keys that they share. */
 export type KeysOfAny<TRecord> = TRecord extends unknown ? keyof TRecord : never;
 
 /**
- * A pattern that no key of a surface matches. An intersection with it is `never` for literal keys, and not for patterns and
- * branded strings. The compiler computes it for all keys at once, without an instantiation for each.
+ * A pattern that no key of a surface matches. Its intersection with literal keys is `never`; with patterns and branded strings it
+ * is not. The compiler computes the intersection for all keys at once, without an instantiation for each.
  */
 type Unmatched = `${string}\u0000`;
 
 /**
- * `unknown` when every key is a literal or a pattern of `${string}`, else a problem: the compiler cannot guard names that it
- * does not know.
+ * `unknown` if every key is a literal or a pattern of `${string}`, else a problem: the compiler cannot check names that it does
+ * not know.
  */
 export type LiteralKeys<TRecord> = [KeysOfAny<TRecord>] extends [infer Keys]
   ? [Keys] extends [never]
@@ -49,10 +49,10 @@ export type LiteralKeys<TRecord> = [KeysOfAny<TRecord>] extends [infer Keys]
           : TypeProblem<NotLiteral>
   : never;
 
-/** The keys whose names on the wire the compiler cannot describe. */
+/** The keys whose wire names the compiler cannot describe. */
 type OpenKeys<TKey> = TKey extends string ? (string extends TKey ? TKey : OpenSegments<TKey>) : never;
 
-// `${number}` may hold a dot, which the name on the wire has not. A branded string has no parts.
+// `${number}` may hold a dot, which a wire name cannot have. A branded string has no parts.
 /** The placeholders of a pattern that are not `${string}`; `never` for a literal. */
 type OpenSegments<TKey extends string> = TKey extends `${infer Head}${infer Tail}`
   ? string extends Head
@@ -64,13 +64,13 @@ type OpenSegments<TKey extends string> = TKey extends `${infer Head}${infer Tail
     ? never
     : Exclude<TKey, "">;
 
-// The compiler checks excess keys against every object type but `{}`.
+// The compiler checks excess keys against every object type except `{}`.
 /** An object without keys. Refuses the members that a type argument of `{}` would hide. */
 interface NoKeys {
   readonly [key: string]: TypeProblem<"the type argument does not name this key: leave the type arguments out">;
 }
 
-/** The sentence for a record with keys that the compiler does not know one by one. */
+/** The sentence for a record whose keys are not all literal. */
 type NotLiteral =
   "the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation";
 
@@ -83,26 +83,24 @@ function assertKey(surface: string, key: string): void {
   if (keyPattern.test(key) && key.length <= maxKeyLength) return;
   throw new SurfaceError(
     "INVALID_NAME",
-    `Defining surface "${surface}": the key "${key}" must be letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`,
+    `Cannot define surface "${surface}": the key "${key}" must be letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`,
   );
 }
 
 function assertMember(surface: string, key: string, member: unknown): void {
-  if (isObject(member) && kExposure in member && "kind" in member) {
-    if (kinds.has(member.kind)) {
-      // Its kind and the symbol are there, which is what reading the tags needs; their values are what is checked.
-      tagOf(member as Taggable);
-      return;
-    }
+  if (isObject(member) && kExposure in member && "kind" in member && kinds.has(member.kind)) {
+    // The properties are there; tagOf() checks their values.
+    tagOf(member as Taggable);
+    return;
   }
   throw new SurfaceError(
     "INVALID_MEMBER",
-    `Defining surface "${surface}": "${key}" is not a member; build it with cell(), collection(), stream(), event() or procedure()`,
+    `Cannot define surface "${surface}": "${key}" is not a member; create it with cell(), collection(), stream(), event() or procedure()`,
   );
 }
 
 /**
- * Names the members of an application's state and verbs. Nothing in it is reachable by an agent until it is tagged or
+ * Defines a surface: the members of an application that clients can use. An agent reaches only members that are tagged or
  * exposed.
  *
  * @param name - letters, digits, `_` and `-`, starting with a letter, at most 64 characters.
@@ -121,24 +119,24 @@ export function defineSurface<const $Spec extends Spec>(
   members: $Spec & LiteralKeys<$Spec>,
 ): Surface<$Spec> {
   if (typeof name !== "string" || !namePattern.test(name)) {
-    const problem = typeof name === "string" ? `"${name}" must match ${namePattern.source}` : "it must be text";
-    throw new SurfaceError("INVALID_NAME", `Defining a surface: its name comes first, and ${problem}`);
+    const problem = typeof name === "string" ? `"${name}" must match ${namePattern.source}` : "must be text";
+    throw new SurfaceError("INVALID_NAME", `Cannot define a surface: its name, the first argument, ${problem}`);
   }
   for (const key of Object.keys(members)) {
     assertKey(name, key);
     assertMember(name, key, members[key]);
   }
-  // The compiler calls any key a string: an object may have more of them than its type says.
+  // An object may have more keys than its type says.
   const keys = Object.freeze(Object.keys(members)) as readonly Extract<keyof $Spec, string>[];
   return Object.freeze({ name, members: Object.freeze({ ...members }), [kKeys]: keys });
 }
 
-/** Whether a value is a surface, and not an object that resembles one: nothing has checked the names in that. */
+/** Returns true for a surface of {@link defineSurface}, whose names were checked; false for an object that resembles one. */
 export function isSurface(value: unknown): value is Surface<Spec> {
   return isObject(value) && Object.hasOwn(value, kKeys);
 }
 
-/** Looks a member up by its own key; inherited names (`toString`, `__proto__`) are nobody's members. */
+/** Returns the member with a key; `undefined` for an inherited name such as `toString` or `__proto__`. */
 export function memberOf<TSpec extends object, TKey extends keyof TSpec & string>(
   surface: Surface<TSpec>,
   key: TKey,

@@ -5,44 +5,51 @@ import { visibleLines } from "../schema/visible-text.ts";
 import { handleThrown } from "../spine/handle-thrown.ts";
 import { isRelayed } from "./relayed.ts";
 
-/** An error that was kept from a caller, for the log of whoever owns the code that threw it. */
+/** An error that was withheld from a caller, for the log. */
 export interface Fault {
-  /** The caller was given this id instead of the cause. */
+  /** The id that the caller received instead of the cause. */
   readonly correlationId: string;
-  /** Where it happened, for example `procedure "node.rerun"`. */
+  /** The place of the error, for example `procedure "node.rerun"`. */
   readonly where: string;
-  /** What was thrown; any value. */
+  /** The thrown value, of any type. */
   readonly cause: unknown;
 }
 
 /** Returns the refusal to answer with instead of an error, or `undefined` to keep the error masked. */
 export type ToRefusal = (error: unknown) => Refusal | undefined;
 
-/** The options of an app and of a live surface about the errors of their handlers. */
+/** Options for the errors of handlers and sources. */
 export interface FaultOptions {
+  /** Receives every error that was masked. @default the console's error stream */
   readonly onFault?: FaultReporter | undefined;
+  /**
+   * Returns the refusal to answer with for an error of your own classes that a handler or a source threw. `undefined` keeps the
+   * error masked. Never called with a {@link Refusal} or {@link SurfaceError}.
+   */
   readonly toRefusal?: ToRefusal | undefined;
 }
 
-/** Receives faults. What it throws, or a promise of it rejects with, is dropped: there is no second log to tell. */
+/** Receives faults. An error that it throws, or rejects with, is dropped: there is no second log. */
 export type FaultReporter = (fault: Fault) => void;
 
-/** Returns the message alone of an application that cannot be reached: a normal condition, whose stack says nothing. */
+/** Returns the text of a cause for the log: without a stack for an application that cannot be reached, a normal condition. */
 function toLogged(cause: unknown): string {
   const ours = toOurs(cause);
   if (ours instanceof SurfaceError && ours.code === "UNAVAILABLE") return ours.message;
   return typeof cause === "string" ? cause : inspect(cause);
 }
 
-/** Writes a fault to the console's error stream, where it cannot disturb a protocol on stdout. Names and messages may be a caller's. */
+/**
+ * Writes a fault to stderr, where it cannot disturb a protocol on stdout. Escapes control characters: the text may be a caller's.
+ */
 export const reportToConsole: FaultReporter = (fault) => {
   // oxlint-disable-next-line no-console -- the default log of a library that has no logger
   console.error(visibleLines(`[surface-mcp] ${fault.correlationId} in ${fault.where}: ${toLogged(fault.cause)}`));
 };
 
 /**
- * What may be said of an error that a handler let through from somewhere else: its code, in our words. Its own message
- * may name a member that the caller cannot see.
+ * The messages of errors of this package that a handler did not catch. Their own message may name a member that the caller cannot
+ * see.
  */
 export const plainWords: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   TIMEOUT: "the deadline passed",
@@ -50,23 +57,24 @@ export const plainWords: Partial<Record<SurfaceErrorCode, string>> = Object.free
   CLOSED: "the application behind this is closing",
 });
 
-/** The codes of errors that stand for a fault which is logged already. An id on any other was put there by somebody else. */
+/** The codes of errors that stand for a fault in the log. A correlation id on an error with another code is not ours. */
 const loggedCodes: ReadonlySet<SurfaceErrorCode> = new Set(["INTERNAL", "INVALID_OUTPUT", "UNSERIALISABLE"]);
 
 /**
- * Looks after what a piece of the author's code gave back, where nobody waits for it: a promise of it that rejects would
- * end the process. `fail` must not throw.
+ * Handles the rejection of a promise that the author's code returned and nothing awaits, which would otherwise end the process.
+ *
+ * @param fail - must not throw.
  */
 export function onRejection(answer: unknown, fail: (cause: unknown) => void): void {
   if ((typeof answer !== "object" && typeof answer !== "function") || answer === null) return;
-  // By a promise of our own: a thenable may throw when it is looked at.
+  // By a new promise: reading `then` of a thenable may throw.
   new Promise((resolve) => resolve(answer)).catch(fail);
 }
 
 /**
- * Runs a piece of the author's code whose answer nobody waits for, such as a listener. `fail` is told what it throws, and what
- * a promise of it rejects with: an asynchronous function may stand where one that returns nothing is asked for. `fail` must
- * not throw.
+ * Runs the author's code without awaiting it, for example a listener, which may be an asynchronous function.
+ *
+ * @param fail - called with the error that it throws or rejects with. Must not throw.
  */
 export function runUnawaited(run: () => unknown, fail: (cause: unknown) => void): void {
   try {
@@ -76,50 +84,51 @@ export function runUnawaited(run: () => unknown, fail: (cause: unknown) => void)
   }
 }
 
-/** Tells the log. A reporter that fails, or a cause that throws when it is printed, must not take the answer's place. */
-function tell(report: FaultReporter, fault: Fault): void {
-  // There is no second log to tell.
+/** Calls a reporter, and drops its error: there is no second log. */
+function callReporter(report: FaultReporter, fault: Fault): void {
   runUnawaited(
     () => report(fault),
     () => {},
   );
 }
 
-/** The reporters made here, each with the `toRefusal` of the app or live surface whose faults it receives. */
-const safe = new WeakMap<FaultReporter, ToRefusal | undefined>();
+/** The reporters of {@link createReporter}, each with the `toRefusal` of its app or live surface. */
+const created = new WeakMap<FaultReporter, ToRefusal | undefined>();
 
-/** Returns a reporter that neither throws nor leaves a rejected promise behind. Idempotent. */
+/** Returns a reporter that neither throws nor leaves an unhandled rejection. Idempotent. */
 export function toSafeReporter(report: FaultReporter): FaultReporter {
-  return safe.has(report) ? report : createReporter({ onFault: report });
+  return created.has(report) ? report : createReporter({ onFault: report });
 }
 
 /**
- * Creates the reporter of an app or a live surface. Its `toRefusal` goes with it to every place where a fault is masked,
- * since those places have the reporter already.
+ * Creates the reporter of an app or a live surface. It carries `toRefusal` along, because every place that masks a fault has the
+ * reporter.
  */
 export function createReporter({ onFault = reportToConsole, toRefusal }: FaultOptions): FaultReporter {
-  const told: FaultReporter = (fault) => tell(onFault, fault);
-  safe.set(told, toRefusal);
-  return told;
+  const report: FaultReporter = (fault) => callReporter(onFault, fault);
+  created.set(report, toRefusal);
+  return report;
 }
 
 /** Returns a reporter of another target, with the `toRefusal` of the given one. */
 export function withTarget(report: FaultReporter, onFault: FaultReporter): FaultReporter {
-  return createReporter({ onFault, toRefusal: safe.get(report) });
+  return createReporter({ onFault, toRefusal: created.get(report) });
 }
 
 /** Reports a cause and returns the error that stands for it. Never throws. */
 export function internalError(cause: unknown, where: string, report: FaultReporter): SurfaceError {
   handleThrown(cause);
   const correlationId = randomUUID();
-  tell(report, { correlationId, where, cause });
+  callReporter(report, { correlationId, where, cause });
   return new SurfaceError("INTERNAL", `an internal error occurred; it is logged under ${correlationId}`, {
     correlationId,
     cause,
   });
 }
 
-/** Returns a cause that is an error of this package; `undefined` for any other, also for a proxy that throws at `instanceof`. */
+/**
+ * Returns the cause if it is an error of this package; `undefined` for any other, also for a proxy that throws at `instanceof`.
+ */
 export function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
   try {
     return cause instanceof Refusal || cause instanceof SurfaceError ? cause : undefined;
@@ -129,11 +138,11 @@ export function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
 }
 
 /**
- * Asks the author's `toRefusal` about an error that is not of this package. Returns `undefined` where the error stays masked;
- * a fault of `toRefusal` itself is reported beside it. Never throws.
+ * Calls the author's `toRefusal` with an error that is not of this package. Returns `undefined` if the error stays masked.
+ * Reports a fault of `toRefusal` itself. Never throws.
  */
 export function translateFault(cause: unknown, where: string, report: FaultReporter): Refusal | undefined {
-  const toRefusal = safe.get(report);
+  const toRefusal = created.get(report);
   if (toRefusal === undefined) return undefined;
   try {
     const answer: unknown = toRefusal(cause);
@@ -154,9 +163,12 @@ export function translateFault(cause: unknown, where: string, report: FaultRepor
 }
 
 /**
- * Turns an error of a handler into one that its caller may see: a `Refusal` as it is, a few of our own codes in plain words, an
- * error that is masked or relayed already as it is, the refusal that the author's `toRefusal` returns, and `INTERNAL` with a
- * correlation id for everything else. Never throws.
+ * Returns the error that a caller may see for an error of a handler. Never throws.
+ *
+ * - A `Refusal`, and an error that was masked or relayed before: the same error.
+ * - A code of {@link plainWords}: the code with that message.
+ * - An error for which the author's `toRefusal` returns a refusal: that refusal.
+ * - Any other error: `INTERNAL` with a correlation id.
  */
 export function maskFault(cause: unknown, where: string, report: FaultReporter): SurfaceError | Refusal {
   const ours = toOurs(cause);

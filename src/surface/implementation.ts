@@ -4,10 +4,10 @@ import type { ObservableLike, AsyncSource, KeyedSource, MapSource, PagedSource }
 import type { HandlerContext, ProcedureContext } from "./owner/handler-context.ts";
 import type { PushedSource, PushedCollection } from "./pushed.ts";
 
-/** What a handler receives: its input's output side, or nothing. */
+/** The input of a handler: the output type of its schema, or `undefined`. */
 type Given<TInput> = TInput extends Schema ? InferOutput<TInput> : undefined;
 
-/** What a handler produces: its output's input side, or anything. */
+/** The output of a handler: the input type of its schema, or any value. */
 type Made<TOutput> = TOutput extends Schema ? InferInput<TOutput> : unknown;
 
 /** A procedure's handler: a function, or a generator function that yields progress and returns the output. */
@@ -16,16 +16,16 @@ export type ProcedureImplementation<TInput, TOutput, TProgress> = (
   context: ProcedureContext<Made<TProgress>>,
 ) => Made<TOutput> | Promise<Made<TOutput>> | AsyncGenerator<Made<TProgress>, Made<TOutput>, undefined>;
 
-/** What implements a cell: what can be read at any time, or what gives its values by and by. */
+/** The implementation of a cell: a source that can be read at any time, or one that pushes its values. */
 export type CellImplementation<TValue> =
   | AsyncSource<TValue>
   | PushedSource<TValue>
   | AsyncIterable<TValue>
   | ObservableLike<TValue>;
 
-// One arm a kind, the most frequent first; the arms test the discriminant and two properties, never the whole member.
-// The compiler prints the sentence of a TypeProblem for a value that is not a source.
-/** What implements a member. */
+// One arm for each kind, the most frequent first. An arm tests the discriminant and two properties, not the whole member, which
+// would cost the compiler more. For a value that is not a source, the compiler prints the sentence of the TypeProblem.
+/** The implementation of a member. */
 export type MemberImplementation<TMember> = TMember extends {
   readonly kind: "procedure";
   readonly input: infer Input;
@@ -52,21 +52,21 @@ export type MemberImplementation<TMember> = TMember extends {
         ? (input: Given<Input>, context: HandlerContext) => AsyncIterable<Made<Output>>
         : never;
 
-/** One implementation a member; a missing or misspelt one is a compile error and a boot error. */
+/** One implementation for each member. A missing or misspelt one is a compile error, and an error at startup. */
 export type Implementation<TSpec> = { readonly [Key in keyof TSpec]: MemberImplementation<TSpec[Key]> };
 
 const derived = new WeakSet<object>();
 
 /**
- * Marks a handler as one use of another surface and nothing besides: what that use fails with is what the handler fails
- * with, and nobody's `this` is in it. Returns it.
+ * Marks a handler that does nothing but one request to another surface: it fails as that request does, and does not use `this`.
+ * Returns the handler.
  */
 export function markDerived<THandler extends object>(handler: THandler): THandler {
   derived.add(handler);
   return handler;
 }
 
-/** Whether a handler was made by `derive`, and is handed over as it was made: one that calls such a one is its author's. */
+/** Returns true for a handler that `derive` created. False for an author's handler that calls one. */
 export function isDerived(handler: object): boolean {
   return derived.has(handler);
 }

@@ -1,4 +1,4 @@
-/** Whether a value is to be awaited: a promise of this realm or another's, or anything with a `then` method. */
+/** Returns true for a promise of any realm, and any other object with a `then` method. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value instanceof Promise) return true;
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;

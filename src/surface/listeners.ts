@@ -1,35 +1,34 @@
 import { runUnawaited } from "./fault.ts";
 
-/** Code that is told of something each time that it happens. Nobody waits for it, and what it throws is no fault of who tells. */
-export class Listeners<TTold = void> {
-  readonly #all = new Set<(told: TTold) => unknown>();
+/** A list of listeners. The caller never waits for a listener, and an error of one does not stop the others. */
+export class Listeners<TEvent = void> {
+  readonly #all = new Set<(event: TEvent) => unknown>();
 
-  /** How many there are. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Tells it too, from now on. Returns what stops that, after which it is told nothing. */
-  add(listener: (told: TTold) => unknown): () => void {
-    // One of its own, so that adding one function twice makes two of it.
-    const own = (told: TTold): unknown => listener(told);
+  /** Adds a listener. Returns a function that removes it; after that it is not called again. */
+  add(listener: (event: TEvent) => unknown): () => void {
+    // A wrapper, so that a function that was added twice is called twice.
+    const own = (event: TEvent): unknown => listener(event);
     this.#all.add(own);
     return () => void this.#all.delete(own);
   }
 
   /**
-   * Tells all of them, in the order in which they came.
+   * Calls all listeners, in the order in which they were added.
    *
-   * @param fail - told what each throws, or rejects with. Must not throw.
+   * @param fail - called with each error that a listener throws, or rejects with. Must not throw.
    */
-  tell(told: TTold, fail: (cause: unknown) => void): void {
+  tell(event: TEvent, fail: (cause: unknown) => void): void {
     for (const listener of [...this.#all]) {
-      // One of them may have stopped another.
-      if (this.#all.has(listener)) runUnawaited(() => listener(told), fail);
+      // An earlier listener may have removed this one.
+      if (this.#all.has(listener)) runUnawaited(() => listener(event), fail);
     }
   }
 
-  /** Tells none of them any more. */
+  /** Removes all listeners. */
   clear(): void {
     this.#all.clear();
   }

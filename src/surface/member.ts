@@ -1,22 +1,22 @@
 import type { Schema } from "../schema/standard.ts";
 import type { Effect, Exposure, kEffect, kExposure } from "../tags/tag-of.ts";
 
-/** A schema, or none: the member takes no input, or answers nothing. */
+/** A schema, or `undefined` for a member without input or output. */
 export type MaybeSchema = Schema | undefined;
 
 /**
- * A type parameter of a member, as its own arguments decide it. Within `defineSurface()` the compiler would otherwise
- * infer what was left out from the type of any member, and the member would take an input that nobody declared.
+ * A type parameter of a member that is inferred from the definition only. Within `defineSurface()` the compiler would otherwise
+ * infer a missing schema from the type of any member, and the member would take an input that its definition lacks.
  */
 export type Settled<TSchema extends MaybeSchema> = TSchema extends infer Known extends MaybeSchema ? Known : never;
 
-/** What every member may say of itself; it reaches whoever drives the surface. */
+/** The texts of a member, for people and agents. */
 export interface MemberMeta {
   readonly title?: string;
   readonly description?: string;
 }
 
-/** One value that changes. Generic over the schema, never over the inferred value: that keeps types cheap. */
+/** One value that changes. Generic over the schema and not over the inferred value, which would cost the compiler more. */
 export interface Cell<TValue extends Schema = Schema, TExposure extends Exposure = "none"> extends MemberMeta {
   readonly kind: "cell";
   readonly schema: TValue;
@@ -38,12 +38,12 @@ export interface Collection<
   readonly [kExposure]: TExposure;
 }
 
-// Not a parameter of `Collection`: few have a filter, and each parameter costs the compiler for all. The conditional type keeps
+// Not a parameter of `Collection`: few have a filter, and a parameter costs the compiler time for all. The conditional type keeps
 // the compiler from inferring a filter from the type of any member.
-/** The filter of a collection, of a schema or of none. */
+/** The property `filter` of a collection; `unknown` without a filter. */
 export type Filtered<TFilter> = TFilter extends infer Known extends Schema ? { readonly filter: Known } : unknown;
 
-/** Frames derived from an input, for as long as somebody listens. */
+/** Frames that are computed from an input while a client listens. */
 export interface Stream<
   TInput extends MaybeSchema = MaybeSchema,
   TOutput extends Schema = Schema,
@@ -55,7 +55,7 @@ export interface Stream<
   readonly [kExposure]: TExposure;
 }
 
-/** Things that happen, each of them once. */
+/** Single occurrences. */
 export interface Event<
   TInput extends MaybeSchema = MaybeSchema,
   TOutput extends Schema = Schema,
@@ -68,7 +68,7 @@ export interface Event<
   readonly [kExposure]: TExposure;
 }
 
-/** A verb: input in, output out, progress on the way. */
+/** An action with an input, an output, and values of progress in between. */
 export interface Procedure<
   TInput extends MaybeSchema = MaybeSchema,
   TOutput extends MaybeSchema = MaybeSchema,
@@ -93,7 +93,7 @@ export type Member =
   | Event<MaybeSchema, Schema, Exposure>
   | Procedure<MaybeSchema, MaybeSchema, MaybeSchema, Exposure>;
 
-/** The literal discriminant of a member. */
+/** The discriminant of a member. */
 export type Kind = Member["kind"];
 
 /** Any member of one kind, tagged or not. */

@@ -1,12 +1,15 @@
 import type { SurfaceError } from "../errors.ts";
 import type { Reading, Staleness } from "./reading.ts";
 
-/** By which an implementation is known whose values come by and by. */
+/** The property that marks a {@link PushedSource}. */
 export const kPushed: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pushed");
 
-/** Stands for a value that could not be made of what came: as one that does not fit its schema. */
+/** The property that marks a {@link PushedCollection}. */
+export const kPushedCollection: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pushed-collection");
+
+/** A frame from which no value could be made, for example because it does not fit its schema. */
 export class Unmade {
-  /** The fault, for the log. */
+  /** The error for the log. */
   readonly cause: SurfaceError;
 
   constructor(cause: SurfaceError) {
@@ -14,9 +17,9 @@ export class Unmade {
   }
 }
 
-/** Says that the value before stands, though upstream has spoken: the first is waited for on, where there was none. */
+/** A frame that leaves the previous value in place. Does not end the wait for a first value. */
 export class Unchanged {
-  /** Why that value is not known to be the newest, where it is not. */
+  /** The staleness of the previous value; `undefined` if it is the newest. */
   readonly stale: Staleness | undefined;
 
   constructor(stale: Staleness | undefined) {
@@ -24,49 +27,45 @@ export class Unchanged {
   }
 }
 
-/** What a {@link PushedSource} gives. */
+/** A frame of a {@link PushedSource}. */
 export type PushedFrame<TValue> = Reading<TValue> | Unchanged | Unmade;
 
-/** Where a {@link PushedSource} comes from. */
+/** The origin of the values of a {@link PushedSource}. */
 export interface PushedOrigin<TValue> {
   /**
-   * Its values, from the one now: opened with the first reader, and ended with the last by `return()`, whose promise is
-   * waited for. May end and may fail; it is opened again while somebody cares.
+   * Returns the values, beginning with the current one. Called for the first reader; `return()` is called and awaited after the
+   * last. The iteration may end and may fail: it is opened again while there are readers.
    */
   open(signal: AbortSignal): AsyncIterable<PushedFrame<TValue>>;
-  /** The value now, where that takes less than to open it. Default: the first value of what `open` gives. */
+  /** Returns the current value, if that is cheaper than `open`. @default the first value of `open` */
   read?(signal: AbortSignal): Promise<PushedFrame<TValue>>;
-  /** Whether it is to be read also while it is open. Default: `true`. */
+  /** Whether `read` is also called while the iteration is open. @default true */
   readonly isReadWhileOpen?: boolean;
 }
 
 /**
- * What implements a cell whose first value has to be waited for, such as one that is derived from a cell of another
- * process. Nobody is shown a value that it has not given: a first read waits, a value that it gave stands until the next,
- * and is marked as stale while there can be none.
+ * The implementation of a cell whose first value takes time, such as a cell that is derived from one of another process. A first
+ * read waits for a value. A value stands until the next, and is marked as stale while no newer value can come.
  */
 export interface PushedSource<TValue> {
   readonly [kPushed]: PushedOrigin<TValue>;
 }
 
-/** By which an implementation is known whose keys and items come by and by. */
-export const kPushedCollection: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pushed-collection");
-
 /**
- * Where a {@link PushedCollection} comes from. What `watch…` returns begins with what is now, is ended by `return()`, whose
- * promise is waited for, may end and may fail, and is opened again while somebody cares.
+ * The origin of the items of a {@link PushedCollection}. An iteration of `watch…` begins with the current state; its `return()`
+ * is called and awaited after the last reader. It may end and may fail: it is opened again while there are readers.
  */
 export interface CollectionOrigin<TKey, TAsked, TValue> {
   readonly keys: (signal: AbortSignal) => Promise<PushedFrame<readonly TKey[]>>;
   readonly watchKeys: (signal: AbortSignal) => AsyncIterable<PushedFrame<readonly TKey[]>>;
-  /** `undefined` where there is no such item. */
+  /** `undefined` for an absent item. */
   readonly item: (key: TAsked, signal: AbortSignal) => Promise<PushedFrame<TValue | undefined>>;
   readonly watchItem: (key: TAsked, signal: AbortSignal) => AsyncIterable<PushedFrame<TValue | undefined>>;
 }
 
 /**
- * What implements a collection whose keys and items have to be waited for, such as one that is derived from a collection
- * of another process. `TKey` is what it lists, `TAsked` what it is asked for by.
+ * The implementation of a collection whose keys and items take time, such as a collection that is derived from one of another
+ * process. `TKey` is the type of a listed key, `TAsked` of a requested key.
  */
 export interface PushedCollection<TKey, TAsked, TValue> {
   readonly [kPushedCollection]: CollectionOrigin<TKey, TAsked, TValue>;

@@ -1,25 +1,24 @@
-/** Why a value is not known to be the newest. Later versions may know further reasons. */
+/** The reason why a value may not be the newest. Later versions may add reasons. */
 export interface Staleness {
   /**
-   * `lost`: what it comes from cannot be reached, or has failed. `invalid`: what came after it did not fit its schema and
-   * was refused. `ended`: what it comes from has ended, and may have ended early.
+   * `lost`: the source cannot be reached, or has failed. `invalid`: a newer value did not fit its schema and was refused.
+   * `ended`: the source has ended, and may have ended early.
    */
   readonly reason: "lost" | "invalid" | "ended";
-  /** Since when, ISO 8601. */
+  /** The start of this state, ISO 8601. */
   readonly since: string;
 }
 
-/** A value, and whether it is known to be the newest. */
+/** A value, and whether it may be stale. */
 export interface Reading<TValue = unknown> {
   readonly value: TValue;
-  /** Left out for a value that is as new as can be known. */
+  /** Present if the value may not be the newest. */
   readonly stale?: Staleness;
 }
 
 /**
- * A value on a channel that is not known to be the newest. It stands where the value itself would, for cells and
- * collections, so that what carries values need not know of it; clients hand out the value, and say that it is stale only
- * to those who ask for a {@link Reading}.
+ * A stale value on a channel. It takes the place of the value of a cell or collection, so that links carry it like any value.
+ * Clients unwrap it: `get` returns the value, `reading` a {@link Reading}.
  */
 export class Stale {
   readonly value: unknown;
@@ -31,17 +30,17 @@ export class Stale {
   }
 }
 
-/** The value itself. */
-export function toPlainValue(carried: unknown): unknown {
-  return carried instanceof Stale ? carried.value : carried;
+/** Returns the value of an answer, without its staleness. */
+export function toPlainValue(answer: unknown): unknown {
+  return answer instanceof Stale ? answer.value : answer;
 }
 
-/** A value on a channel, and whether it is stale. */
-export function toReading(carried: unknown): Reading {
-  return carried instanceof Stale ? { value: carried.value, stale: carried.staleness } : { value: carried };
+/** Returns the value of an answer, with its staleness. */
+export function toReading(answer: unknown): Reading {
+  return answer instanceof Stale ? { value: answer.value, stale: answer.staleness } : { value: answer };
 }
 
-/** The way back: what stands on a channel for a reading. */
+/** Returns a reading as an answer of a channel. The inverse of {@link toReading}. */
 export function fromReading({ value, stale }: Reading): unknown {
   return stale === undefined ? value : new Stale(value, stale);
 }

@@ -2,32 +2,29 @@ import { numberFrom, withDefault, type Option, type OptionFields } from "../opti
 import { invalidOption, readOptions } from "../options/read-options.ts";
 
 /**
- * A value that can be read and watched. Nanostores atoms fit as they are.
+ * A value that can be read and watched, such as an atom of nanostores.
  *
- * Each read takes the value as it is at that time. Watchers are told of another value only: one that is `Object.is`-equal
- * to the one before is no change to them, whatever was changed within it. A source whose values are objects puts a new
- * one in the place of the old.
+ * A read returns the current value. Watchers receive a value only if it is not `Object.is`-equal to the one before, so a change
+ * within an object is not noticed. Replace the object instead.
  */
 export interface Source<TValue> {
-  /** The value now. */
+  /** Returns the current value. */
   get(): TValue;
-  /**
-   * Calls `fn` after each change; calling it at once with the value now is allowed too. Returns what stops it.
-   */
+  /** Calls `fn` after each change, and may also call it at once with the current value. Returns a function that stops it. */
   subscribe(fn: (value: TValue) => void): () => void;
 }
 
-/** A source that can be written to, and what {@link cellSource} returns. */
+/** A source that can be written to, as {@link cellSource} creates it. */
 export interface WritableSource<TValue> extends Source<TValue> {
   /**
-   * Replaces the value. Setting what `Object.is` equal is no change. Every listener is told, also when one throws; the
-   * first error is then thrown to the caller, with the value set.
+   * Replaces the value. An `Object.is`-equal value changes nothing. Every listener is called, even if one throws; then the first
+   * error is thrown to the caller, with the value set.
    */
   set(value: TValue): void;
 }
 
 /**
- * Makes a source that holds one value in memory.
+ * Creates a source that holds one value in memory.
  *
  * @example
  * ```ts
@@ -38,30 +35,27 @@ export interface WritableSource<TValue> extends Source<TValue> {
 export function cellSource<TValue>(initial: TValue): WritableSource<TValue> {
   let current = initial;
   const listeners = new Set<(value: TValue) => void>();
-  const announce = (value: TValue): void => {
-    const faults: unknown[] = [];
-    for (const listener of [...listeners]) {
-      // A listener that set another value has announced that one to all: this one is not to come after it.
-      if (!Object.is(value, current)) break;
-      // Another listener may have ended this one.
-      if (!listeners.has(listener)) continue;
-      try {
-        listener(value);
-      } catch (fault) {
-        faults.push(fault);
-      }
-    }
-    if (faults.length > 0) throw faults[0];
-  };
   return {
     get: () => current,
     set(value) {
       if (Object.is(value, current)) return;
       current = value;
-      announce(value);
+      const faults: unknown[] = [];
+      for (const listener of [...listeners]) {
+        // A listener has set another value and announced it to all. The older value must not follow it.
+        if (!Object.is(value, current)) break;
+        // An earlier listener may have removed this one.
+        if (!listeners.has(listener)) continue;
+        try {
+          listener(value);
+        } catch (fault) {
+          faults.push(fault);
+        }
+      }
+      if (faults.length > 0) throw faults[0];
     },
     subscribe(fn) {
-      // A wrapper of its own, so that subscribing one function twice gives two subscriptions.
+      // A wrapper, so that subscribing one function twice gives two subscriptions.
       const listener = (value: TValue): void => fn(value);
       listeners.add(listener);
       return () => {
@@ -71,20 +65,20 @@ export function cellSource<TValue>(initial: TValue): WritableSource<TValue> {
   };
 }
 
-/** A value, or a promise of it. A query of a database client that has a `then()` is one too. */
+/** A value, or a promise of it. An object with a `then()`, such as a query of a database client, counts as a promise. */
 export type Later<TValue> = TValue | PromiseLike<TValue>;
 
-/** What a source receives with each read. */
+/** The second argument of a source's read. */
 export interface SourceUse {
   /** Fires when the reader leaves, the deadline of the read passes, or the surface closes. */
   readonly signal: AbortSignal;
 }
 
-/** When a source that has no `subscribe` is read again. */
+/** The polling of a source without `subscribe`. */
 export interface PollOptions {
   /**
-   * Milliseconds from the end of a read to the next, while the source is watched; from 10 to 3,600,000. A source that has
-   * `subscribe` is not polled.
+   * Milliseconds from the end of a read to the next, while the source is watched; from 10 to 3,600,000. A source with `subscribe`
+   * is not polled.
    *
    * @default 2_000
    */
@@ -92,11 +86,11 @@ export interface PollOptions {
 }
 
 /**
- * A value that is read from somewhere else, such as a database. Every read calls `get`. A source without `subscribe` is
- * polled while it is watched. Watchers are told of values that differ in their content.
+ * A value that is read from another place, such as a database. Every read calls `get`. Without `subscribe` it is polled while it
+ * is watched. Watchers receive a value only if its content differs from the one before.
  */
 export interface AsyncSource<TValue> extends PollOptions {
-  /** The value now. */
+  /** Returns the current value. */
   get(use: SourceUse): Later<TValue>;
   /** Calls `fn` after each change; the source is read then. Returns a function that stops it. */
   subscribe?(fn: (value?: TValue) => void): () => void;
@@ -104,13 +98,13 @@ export interface AsyncSource<TValue> extends PollOptions {
 
 /** A collection that is read as one map, at once or later. */
 export interface MapSource<TKey, TValue> extends PollOptions {
-  /** The map now. */
+  /** Returns the current map. */
   get(): Later<ReadonlyMap<TKey, TValue>>;
   /** Calls `fn` after each change. Returns a function that stops it. */
   subscribe?(fn: (value?: ReadonlyMap<TKey, TValue>) => void): () => void;
 }
 
-/** What changed in a collection: keys that were set, keys that are gone. */
+/** The keys of a collection that were set, and those that were removed. */
 export interface CollectionChange<TKey> {
   readonly set: readonly TKey[];
   readonly removed: readonly TKey[];
@@ -124,53 +118,53 @@ export interface CollectionPage<TKey, TValue> {
   readonly next?: string | undefined;
 }
 
-/** What a {@link PagedSource} receives with each read of a page. */
+/** The argument of a {@link PagedSource}'s read of a page. */
 export interface PageUse<TFilter = undefined> extends SourceUse {
   /** The `next` of the page before; `undefined` for the first page. */
   readonly after: string | undefined;
-  /** The highest number of items that the page may have; at most 1,000. */
+  /** The highest number of items on the page; at most 1,000. */
   readonly limit: number;
-  /** The filter, validated; `undefined` for a collection that declares none. */
+  /** The filter, validated; `undefined` for a collection without a filter. */
   readonly filter: TFilter;
 }
 
 /**
- * A collection that is read page by page, such as a table of a database. It is never read as a whole: its keys are those of one
+ * A collection that is read page by page, such as a table of a database. Nothing reads it as a whole: its list of keys is one
  * page of 1,000. Without `subscribe` it is polled while it is watched.
  */
 export interface PagedSource<TKey, TValue, TFilter = undefined> extends PollOptions {
-  /** One page. */
+  /** Returns one page. */
   list(page: PageUse<TFilter>): Later<CollectionPage<TKey, TValue>>;
-  /** The item now, or `undefined` where there is none. */
+  /** Returns the current item, or `undefined` for an absent one. */
   get(key: TKey, use: SourceUse): Later<TValue | undefined>;
   /** Calls `fn` after each change. Returns a function that stops it. */
   subscribe?(fn: (change: CollectionChange<TKey>) => void): () => void;
 }
 
 /**
- * A collection that is read key by key, at once or later, for those too large to hand over as one map. Without `subscribe`
- * it is polled while it is watched. If it answers at once, an item that is changed in place is seen by reads and by no watcher.
+ * A collection that is read key by key, at once or later, because it is too large for one map. Without `subscribe` it is polled
+ * while it is watched. If it answers at once, reads see a change within an item, but watchers do not.
  */
 export interface KeyedSource<TKey, TValue> extends PollOptions {
-  /** The keys now. */
+  /** Returns the current keys. */
   keys(use: SourceUse): Later<Iterable<TKey>>;
-  /** The item now, or `undefined` where there is none. */
+  /** Returns the current item, or `undefined` for an absent one. */
   get(key: TKey, use: SourceUse): Later<TValue | undefined>;
   /** Calls `fn` after each change. Returns a function that stops it. */
   subscribe?(fn: (change: CollectionChange<TKey>) => void): () => void;
 }
 
-/** A signal, as `@preact/signals-core` makes them: written to, or computed from others. */
+/** A signal or a computed signal of `@preact/signals-core`. */
 export interface SignalLike<TValue> {
   readonly value: TValue;
-  /** The value now, without making whoever is being computed depend on it. */
+  /** Returns the current value without making a surrounding computation depend on it. */
   peek?(): TValue;
-  /** Calls `fn` with the value now and after each change. Returns what stops it. */
+  /** Calls `fn` with the current value and after each change. Returns a function that stops it. */
   subscribe(fn: (value: TValue) => void): () => void;
 }
 
 /**
- * Makes a source of a signal.
+ * Creates a source from a signal.
  *
  * @example
  * ```ts
@@ -184,33 +178,31 @@ export function fromSignal<TValue>(signal: SignalLike<TValue>): Source<TValue> {
   };
 }
 
-/** What an {@link ObservableLike} tells. */
+/** An observer of an {@link ObservableLike}. */
 export interface ValueObserver<TValue> {
   next(value: TValue): void;
   error(cause: unknown): void;
   complete(): void;
 }
 
-/**
- * Said twice, once as generic, since the compiler gives the parameters of a function that is written in place no types by
- * such a pair: those of a source's `subscribe` stay, which is what such a function is nearly always.
- */
+// Two signatures, one of them generic: so the compiler does not use this type for the parameters of an inline function, which is
+// nearly always the `subscribe` of a source.
 interface Subscribe<TValue> {
   (observer: ValueObserver<TValue>): { unsubscribe(): unknown };
   <TObserver extends ValueObserver<TValue>>(observer: TObserver): { unsubscribe(): unknown };
 }
 
-/**
- * Values that are told to whoever subscribes, until they complete or fail: what TC39's proposal and RxJS mean by an
- * observable. A subject fits too.
- */
+/** An observable of the TC39 proposal or of RxJS, such as a subject: values until it completes or fails. */
 export interface ObservableLike<TValue> {
-  /** Begins to tell, perhaps at once. What it returns ends that. */
+  /** Subscribes an observer, which may be called at once. */
   readonly subscribe: Subscribe<TValue>;
 }
 
-/** Milliseconds between two reads of a source whose author says nothing. */
+/** The default time between two reads of a polled source, in milliseconds. */
 export const defaultPollMs = 2000;
+
+/** The schema of a time between two reads. */
+export const pollTime: Option = numberFrom(10, 3_600_000, " of milliseconds");
 
 /** Options of {@link polled}. */
 export interface PolledOptions {
@@ -218,23 +210,19 @@ export interface PolledOptions {
   readonly everyMs?: number;
 }
 
-/** A source that is read again and again while it is watched, and what {@link polled} returns. */
+/** A source that is polled while it is watched, as {@link polled} creates it. */
 export interface PolledSource<TValue> {
-  /** The value now. */
+  /** Returns the current value. */
   get(use?: SourceUse): Later<TValue>;
   readonly pollMs: number;
 }
 
-/** Times between two reads. */
-export const pollTime: Option = numberFrom(10, 3_600_000, " of milliseconds");
-
 const fields = { everyMs: withDefault(pollTime, defaultPollMs) } satisfies OptionFields<PolledOptions>;
-
 const neverAborted: SourceUse = Object.freeze({ signal: new AbortController().signal });
 
 /**
- * Makes a source of a function that reads a value, such as a query. Every read calls it; while the source is watched, it is
- * also called every `everyMs`, one call at a time.
+ * Creates a source from a function that reads a value, such as a query. Every read calls the function; while the source is
+ * watched, it is also called every `everyMs`, one call at a time.
  *
  * @throws SurfaceError `INVALID_OPTION`.
  * @example
@@ -246,8 +234,8 @@ export function polled<TValue>(
   read: (use: SourceUse) => Later<TValue>,
   options: PolledOptions = {},
 ): PolledSource<TValue> {
-  const { everyMs } = readOptions(options, fields, "Making a polled source");
-  if (typeof read !== "function")
-    throw invalidOption("Making a polled source", "its first argument must be a function that reads");
+  const doing = "Cannot create a polled source";
+  const { everyMs } = readOptions(options, fields, doing);
+  if (typeof read !== "function") throw invalidOption(doing, "its first argument must be a function that reads");
   return Object.freeze({ get: (use = neverAborted) => read(use), pollMs: everyMs });
 }

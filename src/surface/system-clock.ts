@@ -1,28 +1,30 @@
 import { SurfaceError } from "../errors.ts";
 import type { Clock } from "../spine/clock.ts";
 
-/** The time of this machine. Its timers do not keep the process alive: whether it is to wait is its author's to say. */
-export const systemClock: Clock = Object.freeze({
-  now: () => performance.now(),
-  after(delayMs: number, run: () => void) {
-    const timer = unrefTimer(setTimeout(run, delayMs));
-    return () => clearTimeout(timer);
-  },
-});
+/** Lets the process end while a timer waits. Returns the timer. */
+export function unrefTimer(timer: NodeJS.Timeout): NodeJS.Timeout {
+  // In runtimes where a timer is a number, timers do not keep the process alive.
+  (timer as Partial<NodeJS.Timeout>).unref?.();
+  return timer;
+}
 
-/**
- * The same clock, for how long somebody waits at most. Its timers keep the process alive: one that has nothing else to do
- * would end in the midst of the wait, and say nothing.
- */
-export const waitingClock: Clock = Object.freeze({
-  now: () => performance.now(),
-  after(delayMs: number, run: () => void) {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
-});
+function createClock(start: typeof unrefTimer): Clock {
+  return Object.freeze({
+    now: () => performance.now(),
+    after(delayMs: number, run: () => void) {
+      const timer = start(setTimeout(run, delayMs));
+      return () => clearTimeout(timer);
+    },
+  });
+}
 
-/** Settles as `work` does; rejects with `TIMEOUT` if that takes longer. `doing` starts the message. */
+/** The time of this machine. Its timers do not keep the process alive. */
+export const systemClock: Clock = createClock(unrefTimer);
+
+/** The same clock, for timeouts. Its timers keep the process alive, which otherwise could end silently during a wait. */
+export const waitingClock: Clock = createClock((timer) => timer);
+
+/** Settles as `work` does, or rejects with `TIMEOUT`. @param doing - the start of the message. */
 export function withTimeout<TValue>(
   work: TValue | PromiseLike<TValue>,
   timeoutMs: number,
@@ -33,11 +35,4 @@ export function withTimeout<TValue>(
     const stop = waitingClock.after(timeoutMs, late);
     Promise.resolve(work).finally(stop).then(resolve, reject);
   });
-}
-
-/** Lets a process end while a timer waits. Returns the timer. */
-export function unrefTimer(timer: NodeJS.Timeout): NodeJS.Timeout {
-  // Only Node's own, and those of runtimes that are like it, keep a process alive: elsewhere a timer is a number.
-  (timer as Partial<NodeJS.Timeout>).unref?.();
-  return timer;
 }

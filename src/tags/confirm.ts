@@ -1,35 +1,36 @@
+import { isRecord } from "../options/is-object.ts";
 import { option, type Option } from "../options/option.ts";
-import type { ConfirmFunction, Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
-
-const fates: ReadonlySet<unknown> = new Set([undefined, "refuse", "allow"]);
+import type { Confirm, ConfirmFunction, ConfirmRule, ToolOptions } from "./tool-options.ts";
 
 /** Words that a user can read and type: letters with their marks, and digits; single spaces, "-" or "_" between words. */
 const typeable = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:[ _-][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*$/u;
 
 const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
-  otherwise: (value) => fates.has(value),
-  type: (value) => value === undefined || (typeof value === "string" && typeable.test(value)),
-  message: (value) => value === undefined || typeof value === "function",
+  otherwise: (value) => value === "refuse" || value === "allow",
+  type: (value) => typeof value === "string" && typeable.test(value),
+  message: (value) => typeof value === "function",
 };
 
 function isConfirm(confirm: unknown): confirm is Confirm {
   if (typeof confirm === "boolean" || typeof confirm === "function") return true;
-  if (typeof confirm !== "object" || confirm === null || Array.isArray(confirm)) return false;
-  return Object.entries(confirm).every(([key, value]) => Object.hasOwn(fits, key) && fits[key]?.(value) === true);
+  if (!isRecord(confirm)) return false;
+  return Object.entries(confirm).every(([key, value]) => {
+    return Object.hasOwn(fits, key) && (value === undefined || fits[key]?.(value) === true);
+  });
 }
 
-/** Says whether and how users are asked. */
+/** The schema of the option `confirm`. */
 export const confirmOption: Option = option(
   'true, false, a function or { otherwise?: "refuse" | "allow", type?: "WORD", message?: function }; "type" takes 1 to 64 letters and digits; single spaces, "-" and "_" may separate words',
   isConfirm,
 );
 
-/** A copy of what is said of it, that its author cannot change any more. */
+/** Returns a frozen copy of the option `confirm` if it is an object, so that the author cannot change it later. */
 export function keepConfirm({ confirm }: Pick<ToolOptions, "confirm">): Pick<ToolOptions, "confirm"> {
   return typeof confirm === "object" ? { confirm: Object.freeze({ ...confirm }) } : {};
 }
 
-/** The same, as an entry keeps it; `undefined` where nothing is said of it. */
+/** Returns the rule of an entry; `undefined` without the option. */
 export function toConfirmRule(confirm: Confirm | undefined): ConfirmRule | undefined {
   if (confirm === undefined) return undefined;
   if (typeof confirm === "boolean") return confirm ? "refuse" : "never";

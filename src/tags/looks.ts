@@ -1,19 +1,28 @@
 import type { JsonObject } from "type-fest";
 import { isRecord } from "../options/is-object.ts";
-import { option, type Option, type OptionFields } from "../options/option.ts";
+import {
+  listOf,
+  matching,
+  object,
+  oneOf,
+  option,
+  required,
+  type Option,
+  type OptionFields,
+} from "../options/option.ts";
 
-/** A picture that stands for an entry, or for the server. */
+/** A picture of an entry, or of the server. */
 export interface Icon {
   /** An `https:` or `data:` URI. */
   readonly src: string;
   readonly mimeType?: string;
   /** For example `["48x48"]`, or `["any"]`. */
   readonly sizes?: readonly string[];
-  /** The background that it is made for. */
+  /** The background that the picture is made for. */
   readonly theme?: "light" | "dark";
 }
 
-/** What hosts show of an entry, and what they are told besides. */
+/** Display metadata of an entry. */
 export interface Looks {
   /** At most 16. */
   readonly icons?: readonly Icon[];
@@ -24,17 +33,40 @@ export interface Looks {
 const maxIcons = 16;
 const maxIconLength = 65_536;
 const maxMetaLength = 16_384;
-const iconKeys: ReadonlySet<string> = new Set(["src", "mimeType", "sizes", "theme"]);
-const themes: ReadonlySet<unknown> = new Set([undefined, "light", "dark"]);
-const sizePattern = /^(?:any|[1-9]\d{0,4}x[1-9]\d{0,4})$/;
 const iconSource = /^(?:https:\/\/|data:)[^\s<>"]+$/i;
 
-// MCP's rules for keys of `_meta`: labels with dots and a slash, which may be left out, then a name.
+const mimeType =
+  /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[\w!#$&^.+-]+=[\w!#$&^.+"/-]+)*$/;
+
+// MCP's rules for keys of `_meta`: an optional prefix of labels with dots and a slash, then a name.
 const metaKey =
   /^(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/;
 const reservedLabels: ReadonlySet<string> = new Set(["modelcontextprotocol", "mcp"]);
 
-/** Whether a key's prefix is the protocol's own: its second label, or its only one, says so. */
+/** Returns true for a MIME type: `type/subtype`, and optional parameters. */
+export function isMimeType(value: unknown): value is string {
+  return typeof value === "string" && value.length <= 255 && mimeType.test(value);
+}
+
+/** The schema of a MIME type. */
+export const mimeTypeOption: Option = option('a type and a subtype, like "text/plain"', isMimeType);
+
+const icon = object<Icon>({
+  src: required(
+    option(
+      `an https: or data: URI of at most ${maxIconLength} characters`,
+      (value) => typeof value === "string" && value.length <= maxIconLength && iconSource.test(value),
+    ),
+  ),
+  mimeType: mimeTypeOption,
+  sizes: listOf(matching('"any" or like "48x48"', /^(?:any|[1-9]\d{0,4}x[1-9]\d{0,4})$/), "a list of sizes"),
+  theme: oneOf("light", "dark"),
+});
+
+/** The schema of the option `icons`. */
+export const iconList: Option = listOf(icon, `a list of at most ${maxIcons} icons`, { most: maxIcons });
+
+/** Returns true if the prefix of a key belongs to the protocol, by its second label or its only one. */
 function isReserved(key: string): boolean {
   const slash = key.indexOf("/");
   if (slash === -1) return key === "progressToken";
@@ -42,41 +74,7 @@ function isReserved(key: string): boolean {
   return reservedLabels.has(second ?? first) || reservedLabels.has(first) || first === "surface-mcp";
 }
 
-function isIcon(icon: unknown): icon is Icon {
-  if (typeof icon !== "object" || icon === null) return false;
-  if (Object.keys(icon).some((key) => !iconKeys.has(key))) return false;
-  // Its fields are looked at next, whatever they are.
-  const { src, mimeType: type, sizes, theme } = icon as { readonly [Key in keyof Icon]?: unknown };
-  if (!isText(src, iconSource) || !areSizes(sizes)) return false;
-  return (type === undefined || isMimeType(type)) && themes.has(theme);
-}
-
-function areSizes(sizes: unknown): boolean {
-  return sizes === undefined || (Array.isArray(sizes) && sizes.every((size) => isText(size, sizePattern)));
-}
-
-function isText(value: unknown, pattern: RegExp): boolean {
-  return typeof value === "string" && value.length <= maxIconLength && pattern.test(value);
-}
-
-const mimeType =
-  /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[\w!#$&^.+-]+=[\w!#$&^.+"/-]+)*$/;
-
-/** Returns true for the name of a type of content: `type/subtype`, and parameters where there are any. */
-export function isMimeType(value: unknown): value is string {
-  return typeof value === "string" && value.length <= 255 && mimeType.test(value);
-}
-
-/** Names of types of content. */
-export const mimeTypeOption: Option = option('a type and a subtype, like "text/plain"', isMimeType);
-
-/** Icons that hosts should load and can understand. */
-export const iconList: Option = option(
-  `a list of at most ${maxIcons} of { src, mimeType?, sizes?, theme? }, each "src" an https: or data: URI`,
-  (value) => Array.isArray(value) && value.length <= maxIcons && Array.from<unknown>(value).every(isIcon),
-);
-
-/** An object as JSON has it; `undefined` for what is none there, or is too large. */
+/** Returns an object as JSON has it; `undefined` for any other value, and for one that is too large. */
 function readMeta(meta: unknown): object | undefined {
   try {
     const text = JSON.stringify(meta);
@@ -87,7 +85,7 @@ function readMeta(meta: unknown): object | undefined {
   }
 }
 
-/** JSON that can be sent as `_meta`, without the keys that only the protocol sets. */
+/** The schema of the option `meta`: JSON for `_meta`, without the keys of the protocol. */
 export const metaObject: Option = {
   problem(value, path) {
     const json = readMeta(value);
@@ -100,10 +98,10 @@ export const metaObject: Option = {
   },
 };
 
-/** Options of what hosts show of an entry. */
+/** Schemas of {@link Looks}. */
 export const lookFields: OptionFields<Looks> = { icons: iconList, meta: metaObject };
 
-/** Icons and meta as they are now, whatever becomes of the author's objects: frozen copies. */
+/** Returns frozen copies of icons and meta, which the author cannot change later. */
 export function keepLooks({ icons, meta }: Looks): Looks {
   return {
     ...(icons === undefined ? {} : { icons: copyFrozen(icons) }),
@@ -111,8 +109,7 @@ export function keepLooks({ icons, meta }: Looks): Looks {
   };
 }
 
-/** A frozen copy of JSON. */
 function copyFrozen<TJson extends object>(json: TJson): TJson {
-  // A copy of JSON has the type of what it is a copy of.
+  // A copy of JSON has the same type.
   return JSON.parse(JSON.stringify(json), (_key, value: unknown) => Object.freeze(value)) as TJson;
 }

@@ -1,19 +1,17 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
-import { keepLooks } from "./looks.ts";
-import { nameKind, assertMember, type TaggedProblem, type Retagged } from "./retag.ts";
 import { readResourceOptions } from "./read-tag-options.ts";
-import { keepScopes } from "./scopes.ts";
+import { assertUntagged, type Retagged, type TaggedProblem } from "./retag.ts";
 import { kExposure, kTagOptions, type Taggable } from "./tag-of.ts";
 import type { CollectionResourceOptions, ResourceOptions } from "./tool-options.ts";
 import type { TypeProblem } from "./type-problem.ts";
 
-/** What one variable of a resource template may be. */
+/** The type of one variable of a resource template. */
 export type Scalar = string | number | boolean;
 
-// Arms: scalars first, then objects (one whose fields are not declared cannot be spelled field by field), then what is
-// neither: null, bigint, unknown. `any` takes every arm, and so is unfit.
-/** Names what of `TValue` a URI could not carry; `never` when it is a scalar or a flat object of scalars. */
+// Arms: scalars first, then objects (a URI can carry only declared fields), then other values: null, bigint, unknown. `any` takes
+// every arm, and so is unfit.
+/** The parts of `TValue` that a URI cannot carry; `never` for a scalar or a flat object of scalars. */
 export type UnfitForUri<TValue> = TValue extends Scalar | undefined
   ? never
   : TValue extends object
@@ -22,7 +20,7 @@ export type UnfitForUri<TValue> = TValue extends Scalar | undefined
       : { [Key in keyof TValue]-?: TValue[Key] extends Scalar | undefined ? never : Key }[keyof TValue]
     : "value";
 
-/** The values of an object without declared fields -> unfit, unless there can be none (`z.object({})`). */
+/** The values of an object without declared fields -> unfit, unless it can have no values (`z.object({})`). */
 type UndeclaredFields<TValues> = [TValues] extends [never] ? never : "fields";
 
 /** `unknown` when a member's input can be the variables of a resource template, else the sentence that says why not. */
@@ -58,38 +56,24 @@ export type ResourceOptionsOf<TMember extends { readonly kind: string }> = [TMem
       readonly listItems?: TypeProblem<"only a collection has items that could be listed: leave listItems out">;
     };
 
-// Of zod from `_zod`: to compare a zod object with the whole of `StandardSchemaV1` costs the compiler more than the member.
-/** The type that a schema makes. */
+// For zod from `_zod`: comparing a zod object with all of `StandardSchemaV1` costs the compiler more than the member.
+/** The output type of a schema. */
 type OutputOf<TSchema> = TSchema extends { readonly _zod: { readonly output: infer Output } }
   ? Output
   : TSchema extends StandardSchemaV1
     ? StandardSchemaV1.InferOutput<TSchema>
     : unknown;
 
-/** The options of a collection, whose summaries are of its own keys and items. */
+/** The options of a collection. A function that writes summaries receives its keys and items. */
 type CollectionOptionsOf<TMember> = [TMember] extends [{ readonly key: infer Key; readonly schema: infer Item }]
   ? CollectionResourceOptions<OutputOf<Key>, OutputOf<Item>>
   : CollectionResourceOptions;
 
-function assertTaggable(member: Taggable): void {
-  assertMember(member, "mcpResource()");
-  if (member[kExposure] !== "none") {
-    throw new SurfaceError(
-      "ALREADY_EXPOSED",
-      `Tagging ${nameKind(member)} as a resource: it is tagged already, as a ${member[kExposure]}`,
-    );
-  }
-  if (!["cell", "collection", "stream", "event"].includes(member.kind)) {
-    throw new SurfaceError("WRONG_KIND", `Tagging ${nameKind(member)} as a resource: a procedure can only be a tool`);
-  }
-}
-
 /**
- * Tags a cell, collection, stream or event as a resource that an agent may read. Returns a tagged copy; the argument
- * is not changed. For a collection, `list` says what its list contains.
+ * Tags a cell, collection, stream or event as a resource that an agent may read. Returns a tagged copy; the argument is not
+ * changed. For a collection, `list` sets the content of its list.
  *
- * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too;
- * `INVALID_OPTION`.
+ * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too; `INVALID_OPTION`.
  * @example
  * ```ts
  * const nodes = mcpResource(cell({ schema: z.array(z.string()), description: "Every node" }));
@@ -99,11 +83,13 @@ export function mcpResource<const $Member extends Taggable>(
   member: $Member & ResourceProblem<$Member>,
   options?: ResourceOptionsOf<$Member>,
 ): Retagged<$Member, "resource", "read"> {
-  assertTaggable(member);
+  const doing = assertUntagged(member, "resource");
+  if (!["cell", "collection", "stream", "event"].includes(member.kind)) {
+    throw new SurfaceError("WRONG_KIND", `${doing}: a procedure can only be a tool`);
+  }
   const given: ResourceOptions = options ?? {};
-  const said = readResourceOptions(member.kind, given, `Tagging ${nameKind(member)} as a resource`);
-  const kept = { ...said, ...keepLooks(said), ...keepScopes(said) };
-  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: kept };
-  // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
+  const tagOptions = readResourceOptions(member.kind, given, doing);
+  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: tagOptions };
+  // The compiler cannot follow a spread through a mapped type; only the two symbols differ.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;
 }

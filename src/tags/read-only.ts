@@ -1,15 +1,15 @@
-import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./tag-of.ts";
 import { SurfaceError } from "../errors.ts";
-import { nameKind, assertMember, type Retagged } from "./retag.ts";
-import type { TypeProblem } from "./type-problem.ts";
+import { assertMember, nameKind, type Retagged } from "./retag.ts";
+import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./tag-of.ts";
 import type { ToolOptions } from "./tool-options.ts";
+import type { TypeProblem } from "./type-problem.ts";
 
 /** `true` for the effect `"read"` alone, not for `any` and `never`. */
 type IsRead<TEffect> = [TEffect, "read"] extends ["read", TEffect] ? ("mutates" extends TEffect ? false : true) : false;
 
 /**
- * `true` when a member provably changes nothing as a tool: all kinds but procedures, and procedures that only read. A
- * union answers for every arm, so compare with `[ProvablyReads<…>] extends [true]`.
+ * `true` when a member provably changes nothing as a tool: all kinds except procedures, and procedures that only read. For a
+ * union it is a union, so compare with `[ProvablyReads<…>] extends [true]`.
  */
 export type ProvablyReads<TMember> = [TMember] extends [never]
   ? false
@@ -36,20 +36,21 @@ function assertReadable(member: Taggable & Tagged): void {
   if (member.kind !== "procedure") {
     throw new SurfaceError(
       "WRONG_KIND",
-      `Marking ${nameKind(member)} as read-only: only procedures can change anything`,
+      `Cannot mark ${nameKind(member)} as read-only: only procedures can change anything`,
     );
   }
+  const doing = "Cannot mark a procedure as read-only";
   if (member[kEffect] === "mutates") {
-    throw new SurfaceError("CONTRADICTION", "Marking a procedure as read-only: its options say that it mutates");
+    throw new SurfaceError("CONTRADICTION", `${doing}: its options say that it mutates`);
   }
   if (member[kTagOptions]?.destructive === true) {
-    throw new SurfaceError("CONTRADICTION", "Marking a procedure as read-only: its options say that it is destructive");
+    throw new SurfaceError("CONTRADICTION", `${doing}: its options say that it is destructive`);
   }
 }
 
 /**
- * Says that a procedure changes nothing, so that hosts may call it without asking. It never exposes: an untagged
- * procedure stays unreachable. Returns a copy; the argument is not changed.
+ * Marks a procedure as read-only, so that hosts may call it without asking. Does not expose it: an untagged procedure stays
+ * unreachable. Returns a copy; the argument is not changed.
  *
  * @throws SurfaceError `WRONG_KIND` or `CONTRADICTION`, for callers who cast: each is a compile error too.
  * @example
@@ -61,7 +62,7 @@ export function readOnly<const $Member extends Taggable>(
   member: $Member & ReadOnlyProblem<$Member>,
 ): Retagged<$Member, $Member[typeof kExposure], "read"> {
   assertReadable(member);
-  // The compiler cannot follow a spread through a mapped type; the effect is all that differs.
+  // The compiler cannot follow a spread through a mapped type; only the effect differs.
   return Object.freeze({ ...member, [kEffect]: "read" }) as unknown as Retagged<
     $Member,
     $Member[typeof kExposure],

@@ -1,13 +1,13 @@
 import { SurfaceError } from "../errors.ts";
 import { duration, flag, numberFrom, oneOf, option, text, type Option, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { confirmOption } from "./confirm.ts";
-import { lookFields } from "./looks.ts";
-import { accessFields, accessFieldsWithoutArgument } from "./scopes.ts";
+import { confirmOption, keepConfirm } from "./confirm.ts";
+import { keepLooks, lookFields } from "./looks.ts";
+import { accessFields, accessFieldsWithoutArgument, keepScopes } from "./scopes.ts";
 import { kEffect, type Taggable } from "./tag-of.ts";
-import { maxTimeoutMs, maxWindowMs, type CollectionResourceOptions, type ToolOptions } from "./tool-options.ts";
+import type { CollectionResourceOptions, ToolOptions } from "./tool-options.ts";
 
-/** Options of every tool. */
+/** Schemas of the options of every tool. */
 export const toolFields: OptionFields<ToolOptions> = {
   title: text,
   description: text,
@@ -15,7 +15,7 @@ export const toolFields: OptionFields<ToolOptions> = {
   destructive: flag,
   idempotent: flag,
   openWorld: flag,
-  timeoutMs: duration(maxTimeoutMs),
+  timeoutMs: duration(600_000),
   onDisconnect: oneOf("abort", "finish"),
   confirm: confirmOption,
   ...lookFields,
@@ -23,30 +23,31 @@ export const toolFields: OptionFields<ToolOptions> = {
 };
 
 /**
- * Reads options of a tool.
+ * Reads the options of a tool. Returns a copy that the author cannot change.
  *
- * @param attempt - the action of the author, the start of messages: `Exposing "log"`.
- * @throws SurfaceError `INVALID_OPTION`; `CONTRADICTION` for a tool that is declared destructive and not to mutate.
+ * @param attempt - the start of messages: `Cannot tag a procedure as a tool`.
+ * @throws SurfaceError `INVALID_OPTION`; `CONTRADICTION` for a destructive tool that does not mutate.
  */
 export function readToolOptions(options: ToolOptions, attempt: string): ToolOptions {
-  return assertNoContradiction(readOptions(options, toolFields, attempt), attempt);
+  const read = assertNoContradiction(readOptions(options, toolFields, attempt), attempt);
+  return { ...read, ...keepLooks(read), ...keepScopes(read), ...keepConfirm(read) };
 }
 
-/** Returns options of a tool that do not contradict each other. @throws SurfaceError `CONTRADICTION`. */
+/** Refuses options of a destructive tool that does not mutate. Returns the options. @throws SurfaceError `CONTRADICTION`. */
 export function assertNoContradiction<TOptions extends ToolOptions>(options: TOptions, attempt: string): TOptions {
   if (options.destructive !== true || options.mutates !== false) return options;
   throw new SurfaceError("CONTRADICTION", `${attempt}: a tool that does not mutate cannot be destructive`);
 }
 
-/** Times between two notices. */
-export const noticeWindow: Option = numberFrom(0, maxWindowMs, " of milliseconds");
+/** The schema of a time between two notifications. */
+export const noticeWindow: Option = numberFrom(0, 60_000, " of milliseconds");
 
 const onlyCollections: Option = {
   problem: (_value, path) => `only a collection has items that "${path}" could list`,
   code: "WRONG_KIND",
 };
 
-/** Options of a resource that is not a collection. Those of collections are known, and say so. */
+/** Schemas of the options of a resource. It refuses the options of collections. */
 export const resourceFields: OptionFields<CollectionResourceOptions> = {
   title: text,
   description: text,
@@ -69,7 +70,7 @@ const collectionFields: OptionFields<CollectionResourceOptions> = {
 };
 
 /**
- * Reads options of a resource.
+ * Reads the options of a resource. Returns a copy that the author cannot change.
  *
  * @throws SurfaceError `INVALID_OPTION`, `WRONG_KIND` for an option of another kind of member.
  */
@@ -78,14 +79,15 @@ export function readResourceOptions(
   options: CollectionResourceOptions,
   attempt: string,
 ): CollectionResourceOptions {
-  return readOptions(options, kind === "collection" ? collectionFields : resourceFields, attempt);
+  const read = readOptions(options, kind === "collection" ? collectionFields : resourceFields, attempt);
+  return { ...read, ...keepLooks(read), ...keepScopes(read) };
 }
 
 /**
- * Refuses options that contradict the member whose tool they describe.
+ * Refuses options of a tool that changes something for a member that only reads.
  *
- * @param attempt - what the author was doing, as messages begin.
- * @throws SurfaceError `CONTRADICTION` when a member that only reads is said to change something.
+ * @param attempt - the start of messages.
+ * @throws SurfaceError `CONTRADICTION`.
  */
 export function assertEffect(member: Taggable, options: ToolOptions, attempt: string): void {
   if (options.mutates !== true && options.destructive !== true) return;
@@ -93,9 +95,7 @@ export function assertEffect(member: Taggable, options: ToolOptions, attempt: st
     throw new SurfaceError("CONTRADICTION", `${attempt}: ${member.kind}s only read, by their kind`);
   }
   if (member[kEffect] === "read") {
-    throw new SurfaceError(
-      "CONTRADICTION",
-      `${attempt}: readOnly() says that it does not mutate, its options say it does`,
-    );
+    const problem = "readOnly() says that it does not mutate, its options say it does";
+    throw new SurfaceError("CONTRADICTION", `${attempt}: ${problem}`);
   }
 }

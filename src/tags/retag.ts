@@ -1,14 +1,14 @@
-import { kExposure, type Taggable, type Exposure, type Effect } from "./tag-of.ts";
 import { SurfaceError } from "../errors.ts";
-import type { TypeProblem } from "./type-problem.ts";
 import type { Cell, Collection, Event, Filtered, Procedure, Stream } from "../surface/member.ts";
+import { kExposure, type Effect, type Exposure, type Taggable } from "./tag-of.ts";
+import type { TypeProblem } from "./type-problem.ts";
 
 /** Returns the kind of a member with its article: `a cell`, `an event`. */
 export function nameKind({ kind }: Pick<Taggable, "kind">): string {
   return `${kind === "event" ? "an" : "a"} ${kind}`;
 }
 
-// An argument that is not a member at all is inferred as any member, whose tag may be each of them.
+// The compiler infers an argument that is not a member as any member, which may have any tag.
 /** The sentence for an argument that is tagged, may be tagged, or is not a member. */
 export type TaggedProblem<TExposure extends Exposure> = [Exposure] extends [TExposure]
   ? TypeProblem<"this is not a member, or its type does not say how it is tagged: pass what cell(), collection(), stream(), event() or procedure() returned">
@@ -17,19 +17,32 @@ export type TaggedProblem<TExposure extends Exposure> = [Exposure] extends [TExp
 /**
  * Refuses an argument that is not a member, for callers who cast.
  *
- * @param tag - the function that was called, as messages name it: `mcpTool()`.
+ * @param tag - the name of the called function: `mcpTool()`.
  * @throws SurfaceError `INVALID_MEMBER`.
  */
 export function assertMember(member: unknown, tag: string): void {
   if (typeof member === "object" && member !== null && kExposure in member && "kind" in member) return;
   throw new SurfaceError(
     "INVALID_MEMBER",
-    `Cannot tag with ${tag}: the argument is not a member; pass what cell(), collection(), stream(), event() or procedure() returned`,
+    `Cannot tag with ${tag}: the argument is not a member; pass the result of cell(), collection(), stream(), event() or procedure()`,
   );
 }
 
-// A table and not a chain of conditionals: only the row of the member's own kind is ever looked at.
-/** By kind, a member of the same type with another exposure and effect. */
+/**
+ * Refuses an argument that is not a member, or that has a tag already, for callers who cast.
+ *
+ * @returns the start of messages about the new tag.
+ * @throws SurfaceError `INVALID_MEMBER` or `ALREADY_EXPOSED`.
+ */
+export function assertUntagged(member: Taggable, as: "resource" | "tool"): string {
+  assertMember(member, as === "tool" ? "mcpTool()" : "mcpResource()");
+  const doing = `Cannot tag ${nameKind(member)} as a ${as}`;
+  if (member[kExposure] === "none") return doing;
+  throw new SurfaceError("ALREADY_EXPOSED", `${doing}: it is tagged already, as a ${member[kExposure]}`);
+}
+
+// A table and not a chain of conditionals: the compiler evaluates only the row of the member's kind.
+/** Kind -> a member of the same type with another exposure and effect. */
 interface RetaggedByKind<TMember, TExposure extends Exposure, TEffect extends Effect> {
   readonly cell: TMember extends Cell<infer Value, Exposure> ? Cell<Value, TExposure> : never;
   readonly collection: TMember extends Collection<infer Key, infer Value, Exposure>

@@ -2,35 +2,37 @@ import { isObject } from "../options/is-object.ts";
 import { filledText, matching, object, option, required, type Option, type OptionFields } from "../options/option.ts";
 
 /**
- * An action that callers must be allowed to do to a thing of the application's, as their `resources` say: `"repo:*"` or
+ * A permission on an object of the application, such as a repository. Callers have it by their `resources`: `"repo:*"` or
  * `"repo:website"` with `["write"]`.
  */
 export interface ResourceRequirement {
-  /** The sort of thing: letters, digits, `_`, `-` and `.`, at most 64. */
+  /** The type of the object: letters, digits, `_`, `-` and `.`, at most 64. */
   readonly type: string;
   readonly action: string;
   /**
-   * The argument that names the thing, by its name on the wire, and still so named once it was validated. With it a call is let
-   * through for the things that its caller may act on, as they came and as the schema makes them, and answered as for one that
-   * does not exist otherwise. Of a member the face runs the schema of its own definition first: it is taken to be the same that
-   * the owner has, and to make the same of the same. Left out: any thing of the type will do. Only tools have arguments.
+   * The wire name of the argument with the id of the object. The schema must keep the name. Only tools have arguments.
+   *
+   * A call is allowed if the caller may act on the object, by the id before and after validation. Otherwise the tool answers as
+   * if it did not exist. The server validates the argument by the schema of its own definition, which must give the same result
+   * as the owner's schema.
+   * @default any object of the type is enough
    */
   readonly argument?: string;
 }
 
 /**
- * Requirements of an entry of any kind. An entry that a caller may not use is not listed. Calling or reading it fails as if it did
- * not exist, with one exception: a signed-in caller who lacks only scopes gets "Insufficient scope" and their names.
+ * Requirements of an entry of any kind. An entry that a caller may not use is not listed. Calling or reading it fails as if it
+ * did not exist, with one exception: a signed-in caller who lacks only scopes gets "Insufficient scope" and their names.
  */
 export interface ScopeOptions {
   /**
-   * What callers must have been granted besides `<surface>:read`, or `<surface>:write` where it may change something: at
-   * most 16 scopes as OAuth has them, all of them. Who is anonymous has none, unless whoever serves them says otherwise.
+   * The scopes that a caller needs in addition to `<surface>:read`, or `<surface>:write` if the entry may change something: all
+   * of them, at most 16 OAuth scopes. Anonymous callers have none, unless the server's options grant some.
    */
   readonly scopes?: readonly string[];
-  /** The same, where any one of them is enough; at least one. */
+  /** Scopes of which a caller needs any one; at least one, at most 16. */
   readonly scopesAny?: readonly string[];
-  /** What they must be allowed to do to a thing of the application's own. */
+  /** The permission that a caller needs on an object of the application. */
   readonly resource?: ResourceRequirement;
 }
 
@@ -42,7 +44,7 @@ const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 function areScopes(scopes: unknown, least = 0): boolean {
   if (!Array.isArray(scopes) || scopes.length > maxScopes || scopes.length < least) return false;
-  // A copy, in which a hole is checked too.
+  // A copy, so that a hole is checked too.
   return Array.from<unknown>(scopes).every(isScope);
 }
 
@@ -52,7 +54,7 @@ function isScope(scope: unknown): boolean {
 
 const scopeForm = `each 1 to ${maxScopeLength} printable ASCII characters without spaces, quotes and backslashes`;
 
-/** Lists of scopes that a token could carry. */
+/** The schema of a list of scopes. */
 export const scopeList: Option = option(`a list of at most ${maxScopes} scopes, ${scopeForm}`, (scopes) =>
   areScopes(scopes),
 );
@@ -63,7 +65,7 @@ const requirement = object<ResourceRequirement>({
   argument: filledText,
 });
 
-/** Options of what callers must have been granted. */
+/** Schemas of {@link ScopeOptions}. */
 export const accessFields: OptionFields<ScopeOptions> = {
   scopes: scopeList,
   // An empty list must not admit everyone.
@@ -83,7 +85,7 @@ export const accessFieldsWithoutArgument: OptionFields<ScopeOptions> = {
   },
 };
 
-/** What an author asks of callers as it is now, whatever becomes of the author's own: frozen copies. */
+/** Returns frozen copies of the requirements, which the author cannot change later. */
 export function keepScopes({ scopes, scopesAny, resource }: ScopeOptions): ScopeOptions {
   return {
     ...(scopes === undefined ? {} : { scopes: Object.freeze([...scopes]) }),

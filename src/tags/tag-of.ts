@@ -1,21 +1,17 @@
 import { SurfaceError } from "../errors.ts";
 import type { TagOptions } from "./tool-options.ts";
 
-/**
- * The symbols under which a member carries its tags. Registered globally, so that two copies of this package in one
- * process still read each other's tags: a tag that is not seen would deny, but one that is half seen must not happen.
- */
-
-/** Where a member is exposed: the key of {@link Exposure}. */
+// The symbols of tags are registered globally, so that two copies of this package in one process read all of each other's tags.
+/** The property with the {@link Exposure} of a member. */
 export const kExposure: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.exposure");
 
-/** Whether a procedure changes anything: the key of {@link Effect}. */
+/** The property with the {@link Effect} of a procedure. */
 export const kEffect: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.effect");
 
-/** What the author said about the tool or resource that a tag makes: the key of its options. */
+/** The property with the options of a tag. */
 export const kTagOptions: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.tag-options");
 
-/** How an agent may reach a member; `"none"` is every member's default. */
+/** The way in which an agent may reach a member; `"none"` is the default of every member. */
 export type Exposure = "none" | "resource" | "tool";
 
 /** The effect of a procedure; `"unstated"` is treated as mutating. */
@@ -28,7 +24,7 @@ export interface Taggable {
   readonly [kEffect]?: Effect;
 }
 
-/** A member's tags, read back. */
+/** The tags of a member. */
 interface Tag {
   readonly exposure: Exposure;
   readonly effect: Effect;
@@ -48,6 +44,6 @@ export function tagOf(member: Taggable & { readonly [kTagOptions]?: TagOptions }
   if (exposures.has(exposure) && effects.has(effect)) return { exposure, effect, options };
   throw new SurfaceError(
     "INVALID_MEMBER",
-    `Reading the tags of a ${member.kind}: they are not of this version of the package; build and tag it with this one`,
+    `Cannot read the tags of a ${member.kind}: they are of another version of this package; create and tag it with this one`,
   );
 }

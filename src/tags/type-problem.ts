@@ -1,6 +1,6 @@
 /**
- * A type that no value has, carrying a sentence. Functions of this package ask for it where they would otherwise ask
- * for `never`, so that the compiler's message says what is wrong.
+ * A type without values that carries a sentence. It stands in place of `never` in parameters, so that the compiler's message says
+ * what is wrong.
  */
 export interface TypeProblem<TSentence extends string> {
   readonly "surface-mcp says": TSentence;

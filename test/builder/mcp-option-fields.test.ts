@@ -33,7 +33,7 @@ describe("options of an app", () => {
     [{ description: 1 }, '"description" must be a text'],
     [{ websiteUrl: "a.test" }, '"websiteUrl" must be an https: or http: URL'],
     [{ websiteUrl: "javascript:1" }, '"websiteUrl" must be'],
-    [{ icons: [{ src: "http://a.test" }] }, '"icons" must be a list'],
+    [{ icons: [{ src: "http://a.test" }] }, '"icons.0.src" must be an https: or data: URI'],
     [{ icons: "https://a.test" }, '"icons" must be a list'],
     [{ instructions: ["a"] }, '"instructions" must be a text'],
     [{ uriPrefix: "" }, 'must be like "app://"'],

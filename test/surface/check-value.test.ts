@@ -22,7 +22,7 @@ describe("checkInput()", () => {
     await expect(checkInput(later, 1, "here")).resolves.toBe(1);
     await expect(checkInput(later, 0, "here")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(() => checkInput(z.number(), "x", "here")).toThrow(
-      expect.objectContaining({ code: "VALIDATION_ERROR", message: "Using here: the input does not fit" }),
+      expect.objectContaining({ code: "VALIDATION_ERROR", message: "Cannot use here: the input does not fit" }),
     );
     expect(() => checkInput(schemaOf(explode), 1, "here")).toThrow("secret");
   });

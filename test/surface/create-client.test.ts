@@ -36,6 +36,6 @@ describe("createClient()", () => {
     const controller = new AbortController();
     const use = createClient(surface, hanging)["a.b"].get({ signal: controller.signal });
     controller.abort();
-    await expect(use).rejects.toMatchObject({ code: "ABORTED", message: 'Using "a.b": the caller cancelled' });
+    await expect(use).rejects.toMatchObject({ code: "ABORTED", message: 'Cannot use "a.b": the caller cancelled' });
   });
 });

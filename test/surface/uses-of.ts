@@ -1,4 +1,4 @@
-import { requestFrom, subscribeTo, type SurfaceChannel } from "../../src/surface/channel.ts";
+import { requestFrom, type SubscribeVerb, type SurfaceChannel } from "../../src/surface/channel.ts";
 import type {
   CallOptions,
   EventPage,
@@ -28,6 +28,8 @@ export interface Uses {
 
 /** Makes operations of a channel callable as methods. */
 export function usesOf(channel: SurfaceChannel): Uses {
+  const subscribe = (verb: SubscribeVerb) => (member: string, argument: unknown, options: UseOptions) =>
+    channel.subscribe({ verb, member, argument, options });
   return {
     get: async (member, options) => requestFrom(channel, { verb: "get", member, argument: undefined, options }),
     keys: async (member, options) => requestFrom(channel, { verb: "keys", member, argument: undefined, options }),
@@ -37,13 +39,13 @@ export function usesOf(channel: SurfaceChannel): Uses {
     wait: async (member, argument, options) => requestFrom(channel, { verb: "wait", member, argument, options }),
     recent: async (member, argument, options) => requestFrom(channel, { verb: "recent", member, argument, options }),
     call: async (member, argument, options) => requestFrom(channel, { verb: "call", member, argument, options }),
-    watch: (member, options) => subscribeTo(channel, { verb: "watch", member, argument: undefined, options }),
-    watchKeys: (member, options) => subscribeTo(channel, { verb: "watchKeys", member, argument: undefined, options }),
-    watchItem: (member, argument, options) => subscribeTo(channel, { verb: "watchItem", member, argument, options }),
-    open: (member, argument, options) => subscribeTo(channel, { verb: "open", member, argument, options }),
-    watchLatest: (member, argument, options) =>
-      subscribeTo(channel, { verb: "watchLatest", member, argument, options }),
-    watchRecent: (member, argument, options) =>
-      subscribeTo(channel, { verb: "watchRecent", member, argument, options }),
+    watch: (member, options) => subscribe("watch")(member, undefined, options),
+    // Owners answer these verbs with lists, and with pages.
+    watchKeys: (member, options) =>
+      subscribe("watchKeys")(member, undefined, options) as AsyncIterable<readonly unknown[]>,
+    watchItem: subscribe("watchItem"),
+    open: subscribe("open"),
+    watchLatest: subscribe("watchLatest") as Uses["watchLatest"],
+    watchRecent: subscribe("watchRecent") as Uses["watchRecent"],
   };
 }

@@ -28,21 +28,22 @@ describe("looks", () => {
     }
   });
 
-  it.each<[string, unknown]>([
-    ["no list", icon],
-    ["too many", Array.from({ length: 17 }, () => icon)],
-    ["one over http", [{ src: "http://a.test/i.png" }]],
-    ["one that is a script", [{ src: "javascript:alert(1)" }]],
-    ["one with a blank", [{ src: "https://a.test/i .png" }]],
-    ["one without a source", [{}]],
-    ["one that is null", [null]],
-    ["one with a key too many", [{ ...icon, nope: 1 }]],
-    ["one of a type that is none", [{ ...icon, mimeType: "png" }]],
-    ["one of a size that is none", [{ ...icon, sizes: ["48"] }]],
-    ["one of a theme that is none", [{ ...icon, theme: "blue" }]],
-  ])("icons of which there is %s are refused by every tag", (_what, icons) => {
-    expectRefusal(() => cast(mcpTool, procedure({}), { icons }), "INVALID_OPTION", '"icons" must be a list');
-    expectRefusal(() => cast(mcpResource, state, { icons }), "INVALID_OPTION", '"icons" must be a list');
+  it.each<[string, unknown, string]>([
+    ["no list", icon, '"icons" must be a list of at most 16 icons'],
+    ["too many", Array.from({ length: 17 }, () => icon), '"icons" must be a list of at most 16 icons'],
+    ["one over http", [{ src: "http://a.test/i.png" }], '"icons.0.src" must be an https: or data: URI'],
+    ["one that is a script", [{ src: "javascript:alert(1)" }], '"icons.0.src" must be'],
+    ["one with a blank", [{ src: "https://a.test/i .png" }], '"icons.0.src" must be'],
+    ["one that is too long", [{ src: `data:${"x".repeat(65_536)}` }], '"icons.0.src" must be'],
+    ["one without a source", [{}], '"icons.0.src" must be'],
+    ["one that is null", [null], '"icons.0" must be an object'],
+    ["one with a key too many", [{ ...icon, nope: 1 }], '"icons.0": "nope" is not an option'],
+    ["one of a wrong type", [{ ...icon, mimeType: "png" }], '"icons.0.mimeType" must be'],
+    ["one of a wrong size", [icon, { ...icon, sizes: ["any", "48"] }], '"icons.1.sizes.1" must be'],
+    ["one of a wrong theme", [{ ...icon, theme: "blue" }], '"icons.0.theme" must be'],
+  ])("icons of which there is %s are refused by every tag", (_what, icons, sentence) => {
+    expectRefusal(() => cast(mcpTool, procedure({}), { icons }), "INVALID_OPTION", sentence);
+    expectRefusal(() => cast(mcpResource, state, { icons }), "INVALID_OPTION", sentence);
   });
 
   it.each<[string, unknown, string]>([

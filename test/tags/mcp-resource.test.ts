@@ -25,7 +25,7 @@ describe("mcpResource()", () => {
     expectRefusal(
       () => cast(mcpResource, procedure({})),
       "WRONG_KIND",
-      "Tagging a procedure as a resource: a procedure can only be a tool",
+      "Cannot tag a procedure as a resource: a procedure can only be a tool",
     );
   });
 
@@ -59,7 +59,7 @@ describe("mcpResource()", () => {
       expectRefusal(
         () => cast(mcpResource, member, { listItems }),
         "WRONG_KIND",
-        `Tagging ${name} as a resource: only a collection has items that "listItems" could list`,
+        `Cannot tag ${name} as a resource: only a collection has items that "listItems" could list`,
       );
     }
   });

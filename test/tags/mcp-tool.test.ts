@@ -56,7 +56,7 @@ describe("mcpTool()", () => {
     ["cell", cell({ schema: text })],
     ["collection", collection({ key: text, schema: text })],
   ])("mcpTool() throws WRONG_KIND when a caller casts a %s", (kind, member) => {
-    expectRefusal(() => cast(mcpTool, member), "WRONG_KIND", `Tagging a ${kind} as a tool: only procedures`);
+    expectRefusal(() => cast(mcpTool, member), "WRONG_KIND", `Cannot tag a ${kind} as a tool: only procedures`);
   });
 
   it.each([{}, undefined, null, 5, () => 1, text, { kind: "procedure" }])(
@@ -71,7 +71,11 @@ describe("mcpTool()", () => {
   it("mcpTool() throws ALREADY_EXPOSED when the member has a tag", () => {
     expectRefusal(() => cast(mcpTool, mcpTool(aProcedure)), "ALREADY_EXPOSED", "it is tagged already, as a tool");
     const resource = mcpResource(event({ output: text }));
-    expectRefusal(() => cast(mcpTool, resource), "ALREADY_EXPOSED", "Tagging an event as a tool: it is tagged already");
+    expectRefusal(
+      () => cast(mcpTool, resource),
+      "ALREADY_EXPOSED",
+      "Cannot tag an event as a tool: it is tagged already",
+    );
   });
 
   it.each([

@@ -28,16 +28,20 @@ describe("readOnly()", () => {
 
   it("readOnly() throws WRONG_KIND when a caller casts another kind", () => {
     const aCell = cell({ schema: z.string() });
-    expectRefusal(() => cast(readOnly, aCell), "WRONG_KIND", "Marking a cell as read-only: only procedures");
+    expectRefusal(() => cast(readOnly, aCell), "WRONG_KIND", "Cannot mark a cell as read-only: only procedures");
     const anEvent = event({ output: z.string() });
-    expectRefusal(() => cast(readOnly, anEvent), "WRONG_KIND", "Marking an event as read-only: only procedures");
+    expectRefusal(() => cast(readOnly, anEvent), "WRONG_KIND", "Cannot mark an event as read-only: only procedures");
   });
 
   it.each([{ mutates: true }, { destructive: true }, { mutates: true, destructive: false }])(
     "readOnly() throws CONTRADICTION when the tool's options say %j",
     (options) => {
       const tool = cast(mcpTool, procedure({}), options);
-      expectRefusal(() => cast(readOnly, tool), "CONTRADICTION", "Marking a procedure as read-only: its options say");
+      expectRefusal(
+        () => cast(readOnly, tool),
+        "CONTRADICTION",
+        "Cannot mark a procedure as read-only: its options say",
+      );
     },
   );
 });

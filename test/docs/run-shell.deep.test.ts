@@ -82,12 +82,12 @@ async function runBlocks(blocks: readonly ShellBlock[]): Promise<readonly string
   return (await text(shell.stdout)).split(`${between}\n`).slice(0, -1);
 }
 
-describe("the guide to HTTP", () => {
+describe("the guide to the wire", () => {
   test(
     "prints what it says when its lines are pasted into a shell, against the CI example",
     { timeout: 90_000 },
     async () => {
-      const blocks = blocksOf("docs/guide/http.md");
+      const blocks = blocksOf("docs/guide/http-curl.md");
       expect(blocks.filter(({ prints }) => prints !== "").length).toBeGreaterThan(6);
       const printed = await runBlocks(blocks);
       expect(printed).toHaveLength(blocks.length);

@@ -42,7 +42,7 @@ const saidIn = (stdout: string): readonly string[] =>
 
 /** The output that the guide shows. */
 function shownInGuide(): readonly string[] {
-  const guide = readFileSync(join(root, "docs/guide/views.md"), "utf8");
+  const guide = readFileSync(join(root, "docs/guide/replays.md"), "utf8");
   return (/says \(shortened\):\n\n```text\n([^`]*)```/.exec(guide)?.[1] ?? "").trimEnd().split("\n");
 }
 

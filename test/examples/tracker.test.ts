@@ -216,7 +216,7 @@ describe.each(agents)("the tracker, by MCP with $name", ({ name, connect }) => {
 });
 
 describe("npm start", () => {
-  it("shows the tracker in one screen, as the README does, without an error", { timeout: 60_000 }, async () => {
+  it("shows the tracker in one screen, as its guide does, without an error", { timeout: 60_000 }, async () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(scripts.start).toBe("tsx examples/tracker/demo.ts");
     const { stdout, stderr } = await demo;
@@ -225,7 +225,7 @@ describe("npm start", () => {
     expect(lines.length).toBeLessThanOrEqual(24);
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
     const withoutPort = (text: string): string => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    expect(withoutPort(readme)).toContain(`\`\`\`text\n${withoutPort(stdout)}\`\`\``);
+    const guide = readFileSync(join(root, "docs/guide/existing-app.md"), "utf8");
+    expect(withoutPort(guide)).toContain(`\`\`\`text\n${withoutPort(stdout)}\`\`\``);
   });
 });

@@ -51,7 +51,17 @@ describe("package.json", () => {
       sideEffects: false,
       engines: { node: ">=20" },
       license: "MIT",
-      files: ["dist", "docs/*.md", "docs/guide", "docs/schemas", "examples", "templates", "README.md", "LICENSE"],
+      files: [
+        "dist",
+        "docs/*.md",
+        "docs/*.svg",
+        "docs/guide",
+        "docs/schemas",
+        "examples",
+        "templates",
+        "README.md",
+        "LICENSE",
+      ],
     });
   });
 

@@ -30,7 +30,7 @@ describe("the packed package", () => {
   }, 60_000);
 
   it("holds dist, documents, examples, a schema, the templates, the licence, the readme and package.json when it is packed", () => {
-    const documented = /^(?:docs\/(?:guide\/)?[\w-]+\.md$|examples\/)/;
+    const documented = /^(?:docs\/(?:guide\/)?[\w-]+\.(?:md|svg)$|examples\/)/;
     const others = packed.filter((path) => !path.startsWith("dist/") && !documented.test(path)).toSorted();
     expect(others).toEqual([
       "LICENSE",
@@ -55,8 +55,8 @@ describe("the packed package", () => {
     const readme = readFileSync(join(root, "README.md"), "utf8");
     const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
     const dead = links.filter((link) => !packed.some((path) => path === link || path.startsWith(`${link}/`)));
-    expect(links.length).toBeGreaterThan(50);
-    expect([...new Set(dead)].toSorted()).toEqual(["AGENTS.md", "docs/decisions"]);
+    expect(links.length).toBeGreaterThan(20);
+    expect([...new Set(dead)].toSorted()).toEqual(["AGENTS.md"]);
   });
 
   it("holds no example that is not a file of the repository when it is packed", () => {

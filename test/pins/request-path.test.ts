@@ -50,18 +50,18 @@ describe("a warm request", () => {
     expect(Object.keys(paths)).toEqual(Object.keys(pinned));
   });
 
-  it("visits the files that the walk in AGENTS.md names", () => {
+  it("visits the files of a request that AGENTS.md names", () => {
     const text = readFileSync(join(root, "AGENTS.md"), "utf8");
-    const [walk = ""] = /## The walk of a request\n[^]*?\nAnd the way back/.exec(text) ?? [];
+    const [walk = ""] = /## One request\n[^]*?\n## One notification/.exec(text) ?? [];
     const named = [...walk.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`/g)].map(([, file = ""]) => file);
     const visited = new Set(Object.values(paths).flatMap(({ files }) => files));
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((file) => file !== "test/pins/request-path.test.ts" && !visited.has(file))).toEqual([]);
   });
 
-  it("visits the files that the way back in AGENTS.md names, from a change to a notification", () => {
+  it("visits the files of a notification that AGENTS.md names", () => {
     const text = readFileSync(join(root, "AGENTS.md"), "utf8");
-    const [walk = ""] = /\nAnd the way back[^]*?\nAnd a question/.exec(text) ?? [];
+    const [walk = ""] = /\n## One notification\n[^]*?\n## /.exec(text) ?? [];
     const named = [...walk.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`/g)].map(([, file = ""]) => file);
     const ways = Object.entries(paths).filter(([kind]) => kind.includes("notification"));
     const visited = new Set(ways.flatMap(([, { files }]) => files));

@@ -44,7 +44,7 @@ const linkFields: OptionFields<ChildProcessOptions> = {
  * ```
  */
 export function childProcess(command: string, args: readonly string[] = [], options: ChildProcessOptions = {}): Link {
-  const read = readOptions(options, linkFields, "Making a link to a process");
+  const read = readOptions(options, linkFields, "Cannot make a link to a process");
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
       // Loaded by the first connection only.
@@ -75,7 +75,7 @@ const serverFields: OptionFields<ServeOverStdioOptions> = { heartbeatMs: heartbe
  * ```
  */
 export async function serveOverStdio(live: Served, options: ServeOverStdioOptions = {}): Promise<Listening> {
-  const read = readOptions(options, serverFields, "Serving a surface over stdio");
+  const read = readOptions(options, serverFields, "Cannot serve a surface over stdio");
   scopeOf(live, "serve a surface over stdio").assertOpen();
   // Before the import: text printed meanwhile would precede the first message.
   const guard = guardStdout();

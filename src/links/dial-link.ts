@@ -1,8 +1,11 @@
-import { SurfaceError } from "../errors.ts";
+import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { Dial, DialEvents, HeldLink } from "../spine/connection-holder.ts";
+import { toPushing, type Pushing, type Sink } from "../spine/pushing.ts";
+import type { WatchEvents } from "../spine/subscriptions.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { isRelayed } from "../surface/relayed.ts";
 import { createDropped } from "./droppable.ts";
 import type { Connection, Link } from "./link.ts";
 
@@ -11,21 +14,21 @@ export interface OpenedLink extends HeldLink {
   readonly channel: SurfaceChannel;
   /** See {@link Connection.isRemote}. */
   readonly isRemote: boolean;
-  /** Whether its far side has announced no end. */
+  /** Whether the far side has not announced its end. */
   isOpen(): boolean;
 }
 
-/** What a dial needs to know. */
-export interface DialSetting {
+/** Dependencies of {@link toDial}. */
+export interface DialDeps {
   readonly link: Link;
   readonly surface: Surface<Spec>;
-  /** Keeps a connection that is being closed, until it is. */
+  /** Connections that are closing. */
   readonly closing: Set<Promise<void>>;
-  /** Whether the surface is used on when its link has ended for good, as one of several. */
+  /** Whether the user goes on when the link has ended for good, as with one of several siblings. */
   readonly outlivesLink: boolean;
   /** Returns a promise while dials have to wait. */
   readonly gate?: (() => Promise<void> | undefined) | undefined;
-  /** Told of the first failure after each success. */
+  /** Receives the first failure after each success. */
   onUnreachable(cause: unknown): void;
 }
 
@@ -39,9 +42,8 @@ function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): Opened
     close() {
       if (isClosed) return;
       isClosed = true;
-      // What closing it came to is nobody's concern any more: it is not used again.
-      const end = async (): Promise<void> => connection.close();
-      const done: Promise<void> = end()
+      // A failure to close changes nothing: the connection is not used again.
+      const done: Promise<void> = (async () => connection.close())()
         .catch(() => {})
         .finally(() => closing.delete(done));
       closing.add(done);
@@ -49,17 +51,17 @@ function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): Opened
   };
 }
 
-function tell(connection: Connection<Spec>, events: DialEvents<OpenedLink>, setting: DialSetting): void {
-  const link = hold(connection, setting.closing);
+function report(connection: Connection<Spec>, events: DialEvents<OpenedLink>, deps: DialDeps): void {
+  const link = hold(connection, deps.closing);
   const onEnd = (cause: unknown): void => {
     events.ended(cause);
-    // Whoever opened it closes it, also when there is nothing left to end.
+    // The opener closes a connection, also one that has ended.
     link.close();
   };
   const state = connection.state();
-  // A link that was born dead.
+  // It ended before it was handed over.
   if (state.kind === "ended") return onEnd(state.reason.cause);
-  // It should not reject. One that does has ended all the same.
+  // It must not reject. If it does, the connection counts as ended.
   connection.closed.then(({ cause }) => onEnd(cause), onEnd);
   connection.leaving?.then(
     () => events.leaving(),
@@ -68,20 +70,21 @@ function tell(connection: Connection<Spec>, events: DialEvents<OpenedLink>, sett
   events.opened(link);
 }
 
-/** Refuses a connection of a link written by hand that does not tell how it ends. */
-function assertTells(connection: Connection<Spec>, { surface, closing }: DialSetting): void {
+/** Refuses a connection of a custom link that does not report its end. */
+function assertReportsEnd(connection: Connection<Spec>, { surface, closing }: DialDeps): void {
   const { state, closed }: Partial<Connection<Spec>> = connection;
-  if (typeof state === "function" && typeof closed?.then === "function") return;
+  const missing = typeof state !== "function" ? "state()" : typeof closed?.then === "function" ? undefined : "closed";
+  if (missing === undefined) return;
   hold(connection, closing).close();
-  const problem = `the connection of its link has no ${typeof state === "function" ? "closed" : "state()"}; return every member of the type Connection`;
+  const problem = `the connection of its link has no ${missing}; return every member of the type Connection`;
   throw new SurfaceError("PROTOCOL_MISMATCH", `Cannot connect to surface "${surface.name}": ${problem}`);
 }
 
-async function connect(setting: DialSetting, signal: AbortSignal): Promise<Connection<Spec>> {
-  const { link, surface, outlivesLink } = setting;
+async function connect(deps: DialDeps, signal: AbortSignal): Promise<Connection<Spec>> {
+  const { link, surface, outlivesLink } = deps;
   try {
     const connection = await link.connect(surface, { signal });
-    assertTells(connection, setting);
+    assertReportsEnd(connection, deps);
     return connection;
   } catch (cause) {
     // A link that may find another live surface there later says `UNAVAILABLE`.
@@ -90,29 +93,110 @@ async function connect(setting: DialSetting, signal: AbortSignal): Promise<Conne
   }
 }
 
-/** Turns a link, which promises, into a dial of the spine, which is told. Abandoning fires the dial's signal. */
-export function toDial(setting: DialSetting): Dial<OpenedLink> {
+/** Converts a link, which returns promises, into a dial of the spine, which takes callbacks. Abandoning a dial fires its signal. */
+export function toDial(deps: DialDeps): Dial<OpenedLink> {
   let isDown = false;
-  const report = (cause: unknown): void => {
-    if (!isDown) setting.onUnreachable(cause);
-    isDown = true;
-  };
   const dial = async (events: DialEvents<OpenedLink>, signal: AbortSignal): Promise<void> => {
-    const gate = setting.gate?.();
+    const gate = deps.gate?.();
     if (gate !== undefined) await gate;
     let connection: Connection<Spec>;
     try {
-      connection = await connect(setting, signal);
+      connection = await connect(deps, signal);
     } catch (cause) {
-      if (!signal.aborted) report(cause);
+      if (!signal.aborted && !isDown) {
+        isDown = true;
+        deps.onUnreachable(cause);
+      }
       return events.failed(cause);
     }
     isDown = false;
-    tell(connection, events, setting);
+    report(connection, events, deps);
   };
   return (events) => {
     const abort = new AbortController();
     void dial(events, abort.signal);
     return () => abort.abort();
   };
+}
+
+/**
+ * Returns how an operation failed with its connection: `"sent"` if the far side may have acted, `"unsent"` if nothing was written.
+ * `undefined` if the far side answered. The far side answers with these codes only about a surface that it uses itself.
+ */
+export function toLinkLoss(cause: unknown): "sent" | "unsent" | undefined {
+  if (isRelayed(cause) || !(cause instanceof SurfaceError)) return undefined;
+  if (cause.code === "DISCONNECTED") return "sent";
+  return cause.code === "UNAVAILABLE" ? "unsent" : undefined;
+}
+
+/** Failures that another attempt to subscribe does not mend. */
+const lastingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
+  "UNKNOWN_MEMBER",
+  "WRONG_KIND",
+  "CONTRACT_MISMATCH",
+  "SCHEMA_UNSUPPORTED",
+  "VALIDATION_ERROR",
+  "DROPPED",
+]);
+
+/**
+ * Passes the values of an iteration to a watch, until it is stopped. Does not report the end of the link, which its holder does. Values
+ * that a link cuts off end before the promise of its end resolves, so the state of the link decides.
+ */
+class Pump<TValue> implements Sink<TValue> {
+  readonly isFull = false;
+  readonly #events: WatchEvents<TValue>;
+  readonly #link: Pick<OpenedLink, "isOpen"> | undefined;
+  readonly #abort = new AbortController();
+  #values: Pushing<TValue> | undefined;
+
+  constructor(events: WatchEvents<TValue>, link: Pick<OpenedLink, "isOpen"> | undefined) {
+    this.#events = events;
+    this.#link = link;
+  }
+
+  start(open: (signal: AbortSignal) => AsyncIterable<TValue>): void {
+    try {
+      this.#values = toPushing(open(this.#abort.signal));
+    } catch (cause) {
+      return this.failed(cause);
+    }
+    this.#values.push(this);
+  }
+
+  value(value: TValue): void {
+    if (!this.#abort.signal.aborted) this.#events.value(value);
+  }
+
+  ended(): void {
+    if (!this.#abort.signal.aborted && this.#link?.isOpen() !== false) this.#events.ended();
+  }
+
+  failed(cause: unknown): void {
+    if (this.#abort.signal.aborted || toLinkLoss(cause) !== undefined) return;
+    const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
+    this.#events.failed(lastingCodes.has(code), code === "DROPPED");
+  }
+
+  /** Ends the iteration. A watch ignores a failure of that. */
+  stop(): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abort.abort();
+    this.#values?.return().catch(() => {});
+  }
+}
+
+/**
+ * Passes the values of an iteration to a watch. Returns a function that stops it.
+ *
+ * @param link - the link that carries the values, if there is one.
+ */
+export function pump<TValue>(
+  open: (signal: AbortSignal) => AsyncIterable<TValue>,
+  events: WatchEvents<TValue>,
+  link?: Pick<OpenedLink, "isOpen">,
+): () => void {
+  const pumped = new Pump(events, link);
+  pumped.start(open);
+  return () => pumped.stop();
 }

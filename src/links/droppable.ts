@@ -4,33 +4,93 @@ import { memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope, type AnyLiveSurface } from "../surface/implement-surface.ts";
 import { RelayedError, isRelayed } from "../surface/relayed.ts";
 import { tagOf } from "../tags/tag-of.ts";
-import { retold } from "./retold.ts";
 
 /** Creates the error of an operation on a live surface that was closed while its siblings go on. */
 export function createDropped(name: string): SurfaceError {
-  return new RelayedError("DROPPED", `Using surface "${name}": it was dropped`);
+  return new RelayedError("DROPPED", `Cannot use surface "${name}": it was dropped`);
 }
 
-/** Whether a live surface in this process fails an operation with this error because it closes. */
+/** Whether an error says that a live surface of this process closed during an operation. */
 export function isCutByClose(cause: unknown): boolean {
   return cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "ABORTED") && !isRelayed(cause);
 }
 
-/** Whether sending a request twice changes nothing. */
+/** Whether a request may be sent twice. */
 export function isRead(member: Parameters<typeof tagOf>[0] | undefined, operation: Operation<RequestVerb>): boolean {
   if (operation.verb !== "call") return true;
   return operation.options.idempotent ?? (member !== undefined && tagOf(member).effect === "read");
 }
 
+/** Callbacks of {@link mapEnd}. */
+export interface EndMapping {
+  /** Maps the error of the iteration. @default the same error */
+  failed?(cause: unknown): unknown;
+  /** Returns the error of an iteration that was cut off. Called when it ends, but not when its consumer leaves. */
+  cut?(): Error | undefined;
+  /** Called when the iteration is over, in any way. Callable twice. */
+  over?(): void;
+}
+
+/** Not a generator: `return()` of a generator waits for the `next()` before it. */
+class MappedIterator implements AsyncIterator<unknown> {
+  readonly #open: () => AsyncIterable<unknown>;
+  readonly #mapping: EndMapping;
+  #inner: AsyncIterator<unknown> | undefined;
+  #hasLeft = false;
+
+  constructor(open: () => AsyncIterable<unknown>, mapping: EndMapping) {
+    this.#open = open;
+    this.#mapping = mapping;
+  }
+
+  async next(): Promise<IteratorResult<unknown>> {
+    if (this.#hasLeft) return { done: true, value: undefined };
+    const step = await this.#step();
+    if (step.done !== true) return step;
+    this.#mapping.over?.();
+    const cut = this.#hasLeft ? undefined : this.#mapping.cut?.();
+    if (cut !== undefined) throw cut;
+    return step;
+  }
+
+  async return(): Promise<IteratorResult<unknown>> {
+    this.#hasLeft = true;
+    try {
+      // Started first, while the connection to the far side is in use.
+      const leaving = this.#inner?.return?.();
+      this.#mapping.over?.();
+      return (await leaving) ?? { done: true, value: undefined };
+    } finally {
+      this.#mapping.over?.();
+    }
+  }
+
+  async #step(): Promise<IteratorResult<unknown>> {
+    try {
+      this.#inner ??= this.#open()[Symbol.asyncIterator]();
+      return await this.#inner.next();
+    } catch (cause) {
+      this.#mapping.over?.();
+      if (this.#hasLeft) throw cause;
+      throw this.#mapping.failed?.(cause) ?? cause;
+    }
+  }
+}
+
+/** Returns an iteration with another end. Opens the inner one with the first `next()`. */
+export function mapEnd(open: () => AsyncIterable<unknown>, mapping: EndMapping): AsyncIterable<unknown> {
+  return { [Symbol.asyncIterator]: () => new MappedIterator(open, mapping) };
+}
+
 /**
- * Returns the channel of a live surface that has siblings: when it closes, the connection stays, so its operations end by
- * themselves. They end with `DROPPED`; a call that had begun and may have changed something with `OUTCOME_UNKNOWN`.
+ * Returns the channel of a live surface that has siblings. The connection outlives the surface: when the surface closes, its
+ * operations fail with `DROPPED`, and running calls that may have changed something with `OUTCOME_UNKNOWN`.
  */
 export function droppable({ surface, [kScope]: scope, [kChannel]: channel }: AnyLiveSurface): SurfaceChannel {
   const toCut = (operation: Operation<RequestVerb>): SurfaceError => {
     const { member: key } = operation;
     if (isRead(memberOf(surface, key), operation)) return createDropped(surface.name);
-    const message = `Calling "${key}" of surface "${surface.name}": it was dropped before the answer`;
+    const message = `Cannot call "${key}" of surface "${surface.name}": it was dropped before the answer; the call may have taken effect`;
     return new RelayedError("OUTCOME_UNKNOWN", message);
   };
   return {
@@ -45,7 +105,7 @@ export function droppable({ surface, [kScope]: scope, [kChannel]: channel }: Any
     subscribe(operation) {
       const { signal } = operation.options;
       const isDropped = (): boolean => scope.closed && signal?.aborted !== true;
-      return retold(() => channel.subscribe(operation), {
+      return mapEnd(() => channel.subscribe(operation), {
         failed: (cause) => (isDropped() && isCutByClose(cause) ? createDropped(surface.name) : cause),
         // A consumer would take the end of the iteration for the end of the stream.
         cut: () => (isDropped() ? createDropped(surface.name) : undefined),

@@ -1,22 +1,21 @@
 import { SurfaceError } from "../errors.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder, type HolderUser } from "../spine/connection-holder.ts";
-import { followSignal, toAborted } from "../spine/signals.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
+import { followSignal, toAborted } from "../spine/signals.ts";
 import { Subscriptions } from "../spine/subscriptions.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 import { toDial, type OpenedLink } from "./dial-link.ts";
-import { isRead } from "./droppable.ts";
-import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
+import { isRead, mapEnd } from "./droppable.ts";
 import { directReachOf } from "./in-process.ts";
 import type { Link } from "./link.ts";
+import { nameMember, PendingRequest, readPatienceMs, type PendingRequestDeps } from "./pending-request.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
-import { retold } from "./retold.ts";
 
 /** Keeps a connection from being closed as idle, until it is released or the connection ends. Does not ask for another. */
 class Lease implements HolderUser<OpenedLink> {
@@ -54,15 +53,15 @@ class Lease implements HolderUser<OpenedLink> {
   }
 }
 
-/** What a held surface is made of. */
-export interface HeldSetting {
+/** Options of a {@link HeldSurface}. */
+export interface HeldSurfaceOptions {
   readonly link: Link;
   readonly surface: Surface<Spec>;
-  /** Default: this machine's. */
+  /** @default this machine's clock */
   readonly clock?: Clock;
-  /** Default: `Math.random`. */
+  /** @default `Math.random` */
   readonly random?: Random;
-  /** How long a connection that nobody uses is kept, in milliseconds. Default 30,000. */
+  /** Milliseconds that an unused connection is kept. @default 30_000 */
   readonly idleMs?: number;
   /**
    * Whether its user goes on when the link has ended, as with one of several siblings. Operations that the end cuts off then fail
@@ -71,7 +70,7 @@ export interface HeldSetting {
   readonly outlivesLink?: boolean;
   /** Returns a promise while no connection may be opened. */
   readonly gate?: () => Promise<void> | undefined;
-  /** Told why the live surface cannot be reached: once for each time that it goes away. */
+  /** Receives the reason each time that the live surface becomes unreachable. */
   readonly onUnreachable?: (cause: unknown) => void;
 }
 
@@ -84,9 +83,8 @@ interface LeasedLink {
 }
 
 /**
- * A surface behind a link, held for everybody who uses it: connected on first use, shared, connected anew when it was
- * lost. What needs no live surface works without one. Reads are sent again on a new connection; calls that may change
- * something never are. Its maker closes it.
+ * A surface behind a link, which all its users share. It connects on first use, and again after a loss. Reads are sent again on a new
+ * connection; calls that may change something never are. Call `close()` when done.
  */
 export class HeldSurface {
   readonly #surface: Surface<Spec>;
@@ -94,25 +92,24 @@ export class HeldSurface {
   readonly #scope: Scope;
   readonly #closing = new Set<Promise<void>>();
   readonly #holder: ConnectionHolder<OpenedLink>;
-  readonly #useSetting: HeldUseSetting;
+  readonly #requestDeps: PendingRequestDeps;
   #reached: ReachedSurface | undefined;
-  /** Everything that is watched: one watch a key, shared by all who watch it. */
+  /** The watches, one for each key, shared by all watchers. */
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
-  /** The members, each use of which connects first where that has not happened yet. */
+  /** The members. An operation connects first if there is no connection. */
   readonly channel: SurfaceChannel;
 
-  constructor(setting: HeldSetting) {
-    const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = setting;
+  constructor(options: HeldSurfaceOptions) {
+    const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = options;
+    const { outlivesLink = false, gate, onUnreachable = () => {} } = options;
     const what = `surface "${surface.name}"`;
-    const onUnreachable = setting.onUnreachable ?? (() => {});
-    const { outlivesLink = false, gate } = setting;
     const dial = toDial({ link, surface, closing: this.#closing, outlivesLink, gate, onUnreachable });
     this.#surface = surface;
-    // Of requests only: a connection that is kept, or dialled for watches alone, is no reason to live.
-    this.#clock = setting.clock ?? waitingClock;
+    // Requests keep the process alive. A connection that is kept, or dialled for watches alone, does not.
+    this.#clock = options.clock ?? waitingClock;
     this.#scope = new Scope(`the connection to ${what}`);
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
-    this.#useSetting = { holder: this.#holder, clock: this.#clock, surface: surface.name, outlivesLink };
+    this.#requestDeps = { holder: this.#holder, clock: this.#clock, surface: surface.name, outlivesLink };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
     const reach = outlivesLink ? undefined : directReachOf(link);
     this.channel = {
@@ -125,38 +122,24 @@ export class HeldSurface {
   }
 
   /**
-   * Closes the connection where there is one, and waits for that; no use opens one after it. A dial under way is told by
-   * its signal, is waited for by nobody, and what it still opens is closed. Callable twice.
+   * Closes the connection, and waits for that. No operation opens one after it. Aborts a dial under way without waiting for it; a
+   * connection that the dial still opens is closed. Callable twice.
    */
   close(): Promise<void> {
-    // Registered last, and so done first: no iteration is waited for while a far side that is stuck might keep it.
+    // Registered last, so done first: no iteration is waited for while a far side that is stuck might keep it.
     if (!this.#scope.closed) this.#scope.add(() => this.#closeConnection());
     return this.#scope.close();
   }
 
-  /** Whether the live surface is connected, or comes to be within a read's patience. Never rejects. */
+  /** Whether the live surface is connected, or becomes so within the patience of a read. Never rejects. */
   isReachable(signal: AbortSignal): Promise<boolean> {
-    let leave: () => void = () => {};
-    const known = new Promise<boolean>((resolve) => {
-      const cancel = startRequest<OpenedLink, true>(this.#holder, this.#clock, {
-        what: `surface "${this.#surface.name}"`,
-        kind: "read",
-        patienceMs: readPatienceMs,
-        waiting: () => {},
-        send: (_opened, reply) => {
-          reply.answered(true);
-          return () => {};
-        },
-        answered: resolve,
-        failed: () => resolve(false),
-      });
-      leave = followSignal(signal, () => {
-        cancel();
-        resolve(false);
-      });
-    });
-    // The signal may be one that outlives many questions.
-    return known.finally(leave);
+    return this.#lease(`surface "${this.#surface.name}"`, signal).then(
+      ({ lease }) => {
+        lease.release();
+        return true;
+      },
+      () => false,
+    );
   }
 
   async #closeConnection(): Promise<void> {
@@ -165,7 +148,8 @@ export class HeldSurface {
   }
 
   #request(operation: Operation<RequestVerb>): Promise<unknown> {
-    return new HeldUse(operation, this.#kindOf(operation), this.#useSetting).run();
+    const kind = isRead(memberOf(this.#surface, operation.member), operation) ? "read" : "mutation";
+    return new PendingRequest(operation, kind, this.#requestDeps).run();
   }
 
   /**
@@ -186,27 +170,29 @@ export class HeldSurface {
     return scope.closed || this.#scope.closed ? undefined : channel;
   }
 
-  #subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
+  #subscribe(operation: Operation<SubscribeVerb>): AsyncIterable<unknown> {
     if (this.#scope.closed) throw this.#scope.createClosed();
+    const what = nameMember(this.#surface.name, operation.member);
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
-      const { link, lease } = await this.#lease(use, signal);
+      const { link, lease } = await this.#lease(what, signal);
       const release = (): void => lease.release();
       const cut = (): SurfaceError | undefined => {
-        if (!this.#useSetting.outlivesLink || signal.aborted || link.isOpen()) return undefined;
-        return new SurfaceError("DISCONNECTED", `Using ${this.#name(use)}: the connection has ended`);
+        if (!this.#requestDeps.outlivesLink || signal.aborted || link.isOpen()) return undefined;
+        return new SurfaceError("DISCONNECTED", `Cannot use ${what}: the connection has ended`);
       };
-      if (!signal.aborted) return retold(() => link.channel.subscribe(use), { cut, over: release });
+      if (!signal.aborted) return mapEnd(() => link.channel.subscribe(operation), { cut, over: release });
       release();
-      throw this.#createAborted(use, signal);
+      throw toAborted(signal, `Cannot use ${what}`);
     };
-    return new OwnedIterator({ open, scope: this.#scope, signal: use.options.signal });
+    return new OwnedIterator({ open, scope: this.#scope, signal: operation.options.signal });
   }
 
-  /** Waits for a connection as a read does, and for no longer than its caller cares. */
-  #lease(use: Operation<SubscribeVerb>, signal: AbortSignal): Promise<LeasedLink> {
-    return new Promise((resolve, reject) => {
+  /** Waits for a connection as a read does, until the signal fires. */
+  #lease(what: string, signal: AbortSignal): Promise<LeasedLink> {
+    let leave: () => void = () => {};
+    const leased = new Promise<LeasedLink>((resolve, reject) => {
       const cancel = startRequest<OpenedLink, LeasedLink>(this.#holder, this.#clock, {
-        what: this.#name(use),
+        what,
         kind: "read",
         patienceMs: readPatienceMs,
         waiting: () => {},
@@ -218,23 +204,12 @@ export class HeldSurface {
         answered: resolve,
         failed: reject,
       });
-      // Not left again: the signal is of this one iteration, and goes with it.
-      followSignal(signal, () => {
+      leave = followSignal(signal, () => {
         cancel();
-        reject(this.#createAborted(use, signal));
+        reject(toAborted(signal, `Cannot use ${what}`));
       });
     });
-  }
-
-  #createAborted(use: Operation<SubscribeVerb>, signal: AbortSignal): SurfaceError {
-    return toAborted(signal, `Using ${this.#name(use)}`);
-  }
-
-  #name({ member }: Operation<SubscribeVerb>): string {
-    return nameUse(this.#surface.name, member);
-  }
-
-  #kindOf(operation: Operation<RequestVerb>): "read" | "mutation" {
-    return isRead(memberOf(this.#surface, operation.member), operation) ? "read" : "mutation";
+    // The signal may outlive many requests.
+    return leased.finally(leave);
   }
 }

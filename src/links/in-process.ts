@@ -7,9 +7,9 @@ import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surfa
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { Ending, type Connection, type ConnectionState, type Link } from "./link.ts";
-import { assertContract, reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
+import { assertContract, reachSurface, addressOf, type ReachedSurface } from "./reach-surface.ts";
 
-/** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
+/** Ends a connection with the live surfaces that it reaches: refuses new operations, and waits for running ones. */
 function endWith(lives: readonly Scope[], scope: Scope): Ending {
   const ending = new Ending();
   scope.add(() => {
@@ -21,7 +21,7 @@ function endWith(lives: readonly Scope[], scope: Scope): Ending {
     try {
       await scope.close();
     } finally {
-      // Not waited for: the live surface waits for this. How it fares is its maker's to hear.
+      // Not awaited: the live surface waits for this. Its maker hears of a failure.
       live.close().then(tell, tell);
     }
   };
@@ -29,41 +29,37 @@ function endWith(lives: readonly Scope[], scope: Scope): Ending {
   return ending;
 }
 
-function find(surface: Surface<Spec>, served: Served): ReachedSurface {
-  const reached = reachSurface(served, toAsked(surface));
-  assertContract(surface, reached);
-  return reached;
-}
-
-/** Says what to do where a surface is not here, but what it is a projection of is. */
-function toAdvised(cause: SurfaceError, surface: Surface<Spec>, served: Served): SurfaceError {
+/** Adds advice if a surface is not here, and the source of the projection is. */
+function withAdvice(cause: SurfaceError, surface: Surface<Spec>, served: Served): SurfaceError {
   const source = sourceOf(surface);
-  // Of another name it is taken for its source only where it was not found.
+  // A surface of another name than its source is missing only with `UNKNOWN_MEMBER`.
   if (source === undefined || (cause.code !== "UNKNOWN_MEMBER" && source.name !== surface.name)) return cause;
   try {
-    reachSurface(served, toAsked(source));
+    reachSurface(served, addressOf(source));
   } catch {
     return cause;
   }
   const what = `it is a projection of surface "${source.name}", which is here`;
-  return new SurfaceError(cause.code, `${cause.message}; ${what}: bridge projected(${surface.name}, link)`);
+  return new SurfaceError(cause.code, `${cause.message}; ${what}; bridge projected(${surface.name}, link)`);
 }
 
-/** What a surface reaches here. @throws SurfaceError, as `connect()` does. */
+/** Returns the live surface of a surface. @throws SurfaceError, as `connect()` does. */
 function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
   try {
-    return find(surface, served);
+    const reached = reachSurface(served, addressOf(surface));
+    assertContract(surface, reached);
+    return reached;
   } catch (cause) {
-    throw cause instanceof SurfaceError ? toAdvised(cause, surface, served) : cause;
+    throw cause instanceof SurfaceError ? withAdvice(cause, surface, served) : cause;
   }
 }
 
-// By the link itself: one that an author makes of it may connect in another way.
+// Keyed by the link itself: an author may wrap it in a link that connects in another way.
 const lives = new WeakMap<Link, Served>();
 
 /**
- * Returns what finds the live surface that a link reaches without a connection, and throws as {@link Link.check} does. Nothing for links
- * that leave this process, or that reach several live surfaces, which end together.
+ * Returns a function that finds the live surface of a link without a connection, and throws as {@link Link.check} does. `undefined` for
+ * links that leave this process, or reach several live surfaces.
  */
 export function directReachOf(link: Link): ((surface: Surface<Spec>) => ReachedSurface) | undefined {
   const live = lives.get(link);
@@ -71,13 +67,12 @@ export function directReachOf(link: Link): ((surface: Surface<Spec>) => ReachedS
 }
 
 /**
- * A link to a live surface in the same process, or to several. Values are handed over as they are, without a wire; closing
- * a connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
- * as `gone`.
+ * Creates a link to one or several live surfaces of the same process. Values are passed on as they are. Closing a connection does not
+ * close the live surface. When the live surface closes, its connections end as `gone`.
  *
- * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for a surface of another name, `CONTRACT_MISMATCH` for one of
- * the same name with a member that is missing here, of another kind or of other schemas, `CLOSED` for one that is closed,
- * `DROPPED` where it is one of several.
+ * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for a surface of another name, `CONTRACT_MISMATCH` for a surface of
+ * the same name with a member that is missing here, or has another kind or other schemas, `CLOSED` for a closed live surface,
+ * `DROPPED` if it was one of several.
  * @example
  * ```ts
  * const connection = await inProcess(live).connect(counter);

@@ -1,10 +1,12 @@
+import { Buffer } from "node:buffer";
+import { SurfaceError } from "../errors.ts";
 import { duration, object, wholeNumber, type Option } from "../options/option.ts";
-import { Budget, type BudgetUse } from "../spine/budget.ts";
+import { Budget, type BudgetUse, type Share } from "../spine/budget.ts";
 
-/** Milliseconds of silence after which a peer is asked for a sign of life. Longer ones make a timer fire at once. */
+/** Milliseconds of silence after which a peer is asked for a sign of life. A timer with a longer time fires at once. */
 export const heartbeat: Option = duration(2 ** 31 - 1);
 
-/** Bounds of one thing that peers can make a listener hold. */
+/** Bounds of one resource that peers use. */
 export interface PeerLimit {
   /** For all peers together. */
   readonly total?: number;
@@ -24,7 +26,7 @@ export interface LinkLimits {
   readonly handshakes?: Pick<PeerLimit, "total">;
 }
 
-/** Name of something that peers can make a listener hold. */
+/** The name of a limit. */
 export type LinkLimitName = keyof LinkLimits;
 
 /** Current state of each limit. */
@@ -53,13 +55,13 @@ function forEachLimit<TValue>(make: (name: LinkLimitName) => TValue): Readonly<R
 }
 
 const count = wholeNumber(1);
-const bytes = object<PeerLimit>({ total: count, perPeer: count });
+const both = object<PeerLimit>({ total: count, perPeer: count });
 const onlyTotal = object<Pick<PeerLimit, "total">>({ total: count });
 
 /** The option `limits` of listeners. */
 export const linkLimits: Option = object<LinkLimits>({
-  argumentBytes: bytes,
-  unreadBytes: bytes,
+  argumentBytes: both,
+  unreadBytes: both,
   peers: onlyTotal,
   handshakes: onlyTotal,
 });
@@ -76,4 +78,69 @@ export function createLinkBudgets(limits: LinkLimits = {}): LinkBudgets {
 /** Reads the current state of each budget. */
 export function readLinkUse(budgets: LinkBudgets): LinkUse {
   return forEachLimit((name) => budgets[name].use);
+}
+
+let peers = 0;
+
+/** The shares of one peer in the budgets of its listener. Call {@link close} when the peer is gone. */
+export class PeerShares {
+  readonly #arguments: Share;
+  readonly #unread: Share;
+  #isClosed = false;
+
+  /** @param drop - ends the connection at once, to make room for other peers. */
+  constructor(budgets: LinkBudgets, drop: () => void) {
+    peers += 1;
+    const key = `peer ${peers}`;
+    this.#arguments = budgets.argumentBytes.open(key);
+    this.#unread = budgets.unreadBytes.open(key, (_excess, what) => {
+      if (what === "spare") return;
+      drop();
+      this.#unread.release();
+    });
+  }
+
+  /** Counts a request of this size. Returns `false` if there is no room for it, or the peer is gone. */
+  admit(size: number): boolean {
+    return !this.#isClosed && this.#arguments.take(size) === undefined;
+  }
+
+  /** Gives back the size of a request that was answered. */
+  answered(size: number): void {
+    this.#arguments.release(size);
+  }
+
+  /** Counts the bytes that are written and not read at present. Returns `false` if they are too many. */
+  weigh(unread: number): boolean {
+    // An answer that is written after the end would count for ever.
+    if (this.#isClosed) return true;
+    const more = unread - this.#unread.amount;
+    if (more > 0) return this.#unread.take(more) === undefined;
+    this.#unread.resize(unread);
+    return true;
+  }
+
+  /** Gives everything back. Callable twice. */
+  close(): void {
+    this.#isClosed = true;
+    this.#arguments.release();
+    this.#unread.release();
+  }
+}
+
+/** Most bytes of the path of a socket: the operating system silently cuts longer ones off. */
+export const maxSocketPathBytes: number = process.platform === "darwin" ? 103 : 107;
+
+/**
+ * Refuses a path that no socket can have.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertSocketPath(path: string): void {
+  const bytes = typeof path === "string" && !path.includes("\0") ? Buffer.byteLength(path) : 0;
+  if (bytes > 0 && bytes <= maxSocketPathBytes) return;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Cannot use the socket "${path}": its path has ${bytes} bytes; use 1 to ${maxSocketPathBytes}, and no zero byte`,
+  );
 }

@@ -9,7 +9,7 @@ import type { Spec } from "../surface/member.ts";
 export interface CloseReason {
   /** `closed`: this side closed it. `gone`: the live surface said goodbye. `lost`: it broke, or fell silent. */
   readonly kind: "closed" | "gone" | "lost";
-  /** What broke it, for a log. */
+  /** The error that ended it, for a log. */
   readonly cause?: unknown;
 }
 
@@ -20,33 +20,33 @@ export type ConnectionState =
   | { readonly kind: "leaving" }
   | { readonly kind: "ended"; readonly reason: CloseReason };
 
-/** One opened link. Whoever opened it closes it. */
+/** One opened link. The caller that opened it closes it. */
 export interface Connection<TSpec> {
   readonly client: SurfaceClient<TSpec>;
   /**
-   * The same members, untyped: what `client` is built on. A use that the end of the connection cut short rejects with
-   * `DISCONNECTED`; one that was sent nowhere, because it had ended before, with `UNAVAILABLE`.
+   * The same members, untyped: the base of `client`. An operation that the end of the connection cuts off rejects with
+   * `DISCONNECTED`; an operation that starts after the end rejects with `UNAVAILABLE`.
    */
   readonly channel: SurfaceChannel;
   /** Returns the state, without a delay: it has changed before an operation fails because of that. */
   readonly state: (this: void) => ConnectionState;
   /**
-   * Resolves once the far side has announced that it is going: further uses are refused, and what is under way is still
-   * answered. Left out where the end comes unannounced.
+   * Resolves once the far side has announced that it is going: new operations are refused, and running ones are still answered.
+   * Left out if the link cannot know.
    */
   readonly leaving?: Promise<void>;
-  /** Resolves once, when the connection has ended; never rejects. Every use has settled by then. */
+  /** Resolves when the connection has ended; never rejects. Every operation has settled by then. */
   readonly closed: Promise<CloseReason>;
   /**
    * Whether reads leave this process. A watched value then answers reads without a round trip for up to a second.
-   * @default false - each read asks
+   * @default false
    */
   readonly isRemote?: boolean;
   /** Ends it. Callable twice. */
   close(): Promise<void>;
 }
 
-/** Options of a link that an app keeps: they are about the handlers that the link runs in this process, such as a projection's. */
+/** Options of {@link Link.keep}, for the handlers that a link runs in this process, such as those of a projection. */
 export interface KeepOptions {
   /** Receives every fault. @default the console's error stream */
   readonly onFault?: FaultReporter | undefined;
@@ -54,36 +54,36 @@ export interface KeepOptions {
   readonly toRefusal?: ToRefusal | undefined;
 }
 
-/** A link that is kept. Whoever keeps it closes it, after every connection over it. */
+/** A kept link. The caller of {@link Link.keep} closes it, after every connection over it. */
 export interface KeptLink extends Link {
-  /** Ends what was kept. Callable twice. */
+  /** Ends the kept parts. Callable twice. */
   close(): Promise<void>;
 }
 
 /** A way to reach a live surface. A link never reconnects by itself. */
 export interface Link {
   /**
-   * Throws what `connect()` would reject with, where a link knows without connecting that what it reaches does not fit:
-   * an app over it then fails when it is opened, and not at its first call.
+   * Throws the error that `connect()` would reject with, if the link knows it without connecting. An app over the link then fails when
+   * it is opened, and not at its first call.
    *
    * @throws SurfaceError `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH`.
    */
   check?(surface: Surface<Spec>): void;
   /**
-   * The same link, for somebody who stays: what it has of its own in this process is kept from now on, whether or not there
-   * is a connection. Left out by links that have nothing to keep.
+   * Returns the same link for a longer use: it keeps its parts in this process, such as a projection, also without a connection.
+   * Left out by links without such parts.
    *
-   * @throws SurfaceError where that cannot be made.
+   * @throws SurfaceError if the parts cannot be created.
    */
   keep?(options?: KeepOptions): KeptLink;
-  /** Opens a connection; rejects when there is no such live surface to reach. */
+  /** Opens a connection; rejects if the live surface cannot be reached. */
   connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>>;
 }
 
 const open: ConnectionState = Object.freeze({ kind: "open" });
 const leaving: ConnectionState = Object.freeze({ kind: "leaving" });
 
-/** The end of a connection: its state, which is known at once, and the promises that tell of it. */
+/** The end of a connection: its state, which changes at once, and the promises that follow it. */
 export class Ending {
   #state: ConnectionState = open;
   #resolveLeaving: () => void = () => {};
@@ -94,7 +94,7 @@ export class Ending {
   /** Returns the state. A field, so that connections may hand it out. */
   readonly state = (): ConnectionState => this.#state;
 
-  /** The far side is going. Does nothing afterwards. */
+  /** Sets the state to leaving, if it is open. */
   leave(): void {
     if (this.#state !== open) return;
     this.#state = leaving;
@@ -103,9 +103,9 @@ export class Ending {
 
   /**
    * Ends the connection. The first reason counts. `closed` resolves in the next turn: an answer that came just before the end
-   * reaches its caller first, and the call is not taken for one that the end cut off.
+   * reaches its caller first, so the end does not seem to cut that call off.
    *
-   * @param settle - settles what is under way, after the state has changed.
+   * @param settle - settles running operations, after the state has changed.
    */
   end(reason: CloseReason, settle?: () => void): void {
     if (this.#state.kind === "ended") return;

@@ -115,10 +115,10 @@ export async function startListening<TMore>({ live, where, open }: ListenerSetup
     scope.add(life.add(() => scope.close()));
     return Object.freeze({ ...more, closed, close: () => scope.close() });
   } catch (cause) {
-    // The author needs the reason of the failed start, not that of the failed cleanup.
+    // The author needs the reason of the failed start, not that of a failed cleanup.
     await scope.close().catch(() => {});
     if (cause instanceof SurfaceError) throw cause;
-    const message = `Listening on "${where}": the system refused it with "${codeOf(cause)}"`;
+    const message = `Cannot listen on "${where}": the system refused it with "${codeOf(cause)}"`;
     throw new SurfaceError("UNAVAILABLE", message, { cause });
   }
 }

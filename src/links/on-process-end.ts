@@ -1,77 +1,75 @@
 import type { Readable } from "node:stream";
 import { SurfaceError } from "../errors.ts";
+import { waitingClock } from "../surface/system-clock.ts";
 
-/** Why a process that serves ends. `asked` is {@link ProcessEnd.stop} without a reason. */
+/** The reason of the end of a serving process. `asked` is {@link ProcessEnd.stop} without a reason. */
 export type EndReason = "input-ended" | "output-broken" | "asked" | NodeJS.Signals;
 
-/** What {@link onProcessEnd} watches and does. */
+/** Options of {@link onProcessEnd}. */
 export interface ProcessEndOptions {
   /**
-   * Where requests come from; its `end`, `close` or `error` is the host's goodbye. Somebody else must read it. Left out:
-   * whoever asks comes by other ways, and signals alone say goodbye.
+   * The stream of requests; its `end`, `close` or `error` is the goodbye of the host. The caller reads it. Left out: only signals
+   * end the process.
    */
   readonly input?: Readable;
-  /** Signals that mean the same. Default: SIGTERM and SIGINT. */
+  /** Signals with the same effect. @default SIGTERM and SIGINT */
   readonly signals?: readonly NodeJS.Signals[];
-  /** Closes everything owned. Called once at most, with the first reason. A failure goes to standard error. */
+  /** Closes the server. Called at most once, with the first reason. A failure goes to standard error. */
   end(reason: EndReason): Promise<void> | void;
-  /**
-   * How long `end` may take, in milliseconds. Default 1,500. At least 0 and, with an input, at most 2,000, else
-   * `INVALID_OPTION`.
-   */
+  /** Milliseconds that `end` may take, at most 2,000 with an input. Other numbers throw `INVALID_OPTION`. @default 1_500 */
   readonly graceMs?: number;
-  /** Whether this process is ours to end. When false, `end` runs and the process lives on. */
+  /** Whether to exit the process after `end`. */
   readonly exit: boolean;
 }
 
-/** The watch over the end of the process. */
+/** A watch over the end of the process. */
 export interface ProcessEnd {
-  /** Ends now. Settles when `end` has, or after the grace; never rejects, and does not settle when the process exits. */
+  /** Ends now. Resolves after `end` or the grace, and never if the process exits. Never rejects. */
   stop(reason?: EndReason): Promise<void>;
-  /** Stops listening; nothing is ended. May be called twice. An end that is under way goes on. */
+  /** Stops listening, and ends nothing. An end under way goes on. Callable twice. */
   dispose(): void;
 }
 
-/** Hosts kill two seconds after they close standard input: the rest is for the process itself to be gone by then. */
-const GRACE_MS = 1_500;
-const MOST_GRACE_MS = 2_000;
-/** Longer times make a timer fire at once. */
-const LONGEST_MS = 2 ** 31 - 1;
-/** 128 and the number of SIGINT: what a shell reports for a process that Ctrl-C ended. */
-const INTERRUPTED = 130;
+/** Hosts kill a process two seconds after they close its standard input. The process itself needs the rest to exit. */
+const graceMs = 1_500;
+const maxGraceMs = 2_000;
+/** A timer with a longer time fires at once. */
+const maxTimerMs = 2 ** 31 - 1;
+/** The exit code after Ctrl-C, by the convention of shells: 128 and the number of SIGINT. */
+const interruptedCode = 130;
 
 /**
- * Runs `end` once when the input ends, a signal arrives or somebody asks; then, with `exit`, exits with code 0, at the
- * latest after the grace, whatever timers, sockets or promises are still open. A second SIGINT exits at once with
- * code 130. docs/decisions/0005 says why a library may do that here and nowhere else.
+ * Runs `end` once, when the input ends, a signal arrives or `stop()` is called. With `exit` it then exits with code 0, at the latest
+ * after the grace, even if timers, sockets or promises are open. A second SIGINT exits at once with code 130. Decision 0005 says why a
+ * library may do that here and nowhere else.
  *
- * Several in one process end together: the process exits once the last of those that may end it has closed what it owns.
+ * Several watches of one process end together: the process exits once the last of them with `exit` has ended.
  *
- * The caller owns the watch and calls `dispose()`; with `exit: false` it disposes of itself once it has ended.
+ * The caller calls `dispose()`. With `exit: false` the watch disposes of itself after its end.
  */
 export function onProcessEnd(options: ProcessEndOptions): ProcessEnd {
   return new ProcessEndWatch(options);
 }
 
-/** Who listens to which signal. One listener of the process' own is enough for however many servers it has. */
-const listening = new Map<NodeJS.Signals, Set<(signal: NodeJS.Signals) => void>>();
+/** The listeners of each signal. The process has one listener a signal for all servers. */
+const listenersOf = new Map<NodeJS.Signals, Set<(signal: NodeJS.Signals) => void>>();
 
-function tell(signal: NodeJS.Signals): void {
-  for (const listener of [...(listening.get(signal) ?? [])]) listener(signal);
+function emit(signal: NodeJS.Signals): void {
+  for (const listener of [...(listenersOf.get(signal) ?? [])]) listener(signal);
 }
 
 function listen(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): () => void {
-  const listeners = listening.get(signal) ?? new Set();
-  if (listeners.size === 0) process.on(signal, tell);
-  listening.set(signal, listeners.add(listener));
+  const listeners = listenersOf.get(signal) ?? new Set();
+  if (listeners.size === 0) process.on(signal, emit);
+  listenersOf.set(signal, listeners.add(listener));
   return () => {
     listeners.delete(listener);
-    if (listeners.size > 0 || !listening.delete(signal)) return;
-    process.off(signal, tell);
+    if (listeners.size > 0 || !listenersOf.delete(signal)) return;
+    process.off(signal, emit);
   };
 }
 
-/** Those that may end the process, and have not closed what they own. */
+/** The watches with `exit` that have not ended. */
 const owners = new Set<ProcessEndWatch>();
 
 class ProcessEndWatch implements ProcessEnd {
@@ -83,18 +81,21 @@ class ProcessEndWatch implements ProcessEnd {
 
   constructor(options: ProcessEndOptions) {
     this.#options = options;
-    this.#graceMs = toGrace(options);
+    this.#graceMs = readGrace(options);
     const { input, signals = ["SIGTERM", "SIGINT"] } = options;
     for (const signal of signals) this.#undo.push(listen(signal, this.#onSignal));
     if (options.exit) owners.add(this);
     if (input === undefined) return;
-    for (const event of ["end", "close", "error"]) this.#follow(input, event, this.#onInputEnded);
-    // A stream says that it has ended once only, and not to those who come late.
+    for (const event of ["end", "close", "error"]) {
+      input.on(event, this.#onInputEnded);
+      this.#undo.push(() => input.off(event, this.#onInputEnded));
+    }
+    // A stream emits its end only once: a later listener does not get it.
     if (input.readableEnded || input.destroyed) queueMicrotask(this.#onLateEnd);
   }
 
   stop(reason: EndReason = "asked"): Promise<void> {
-    // Not at once: `end` may break what then calls stop() again, which must find the end under way.
+    // In a later microtask: `end` may call stop() again, which must find the end under way.
     this.#ended ??= Promise.resolve(reason).then(this.#run);
     return this.#ended;
   }
@@ -105,17 +106,17 @@ class ProcessEndWatch implements ProcessEnd {
   }
 
   readonly #run = async (reason: EndReason): Promise<void> => {
-    // The process ends as a whole: what else it serves is closed in good order, too.
+    // The process ends as a whole: its other servers are closed in good order, too.
     if (this.#options.exit) for (const owner of owners) void owner.stop(reason);
     await within(this.#graceMs, this.#end(reason));
     if (this.#options.exit) return this.#exit();
     this.dispose();
   };
 
-  /** The last one out shuts the door. */
+  /** Exits the process, if no other watch is left. */
   #exit(): void | Promise<never> {
     owners.delete(this);
-    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: what serves owns its process
+    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: a stdio server owns its process
     if (owners.size === 0) process.exit(0);
     return new Promise(() => {});
   }
@@ -137,29 +138,22 @@ class ProcessEndWatch implements ProcessEnd {
 
   readonly #onSignal = (signal: NodeJS.Signals): void => {
     if (signal === "SIGINT") this.#interrupts += 1;
-    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: what serves owns its process
-    if (this.#interrupts > 1 && this.#options.exit) process.exit(INTERRUPTED);
+    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: a stdio server owns its process
+    if (this.#interrupts > 1 && this.#options.exit) process.exit(interruptedCode);
     void this.stop(signal);
   };
-
-  #follow(emitter: NodeJS.EventEmitter, event: string, listener: () => void): void {
-    emitter.on(event, listener);
-    this.#undo.push(() => emitter.off(event, listener));
-  }
 }
 
-/** Settles with the promise or after the time; the timer keeps the process alive, or an empty loop would end it early. */
+/** Settles with the promise, or after the time. The timer keeps the process alive: an empty event loop would end it early. */
 async function within(ms: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
+  let stopTimer = (): void => {};
+  const timeout = new Promise<void>((resolve) => (stopTimer = waitingClock.after(ms, resolve)));
   await Promise.race([promise, timeout]);
-  clearTimeout(timer);
+  stopTimer();
 }
 
-function toGrace({ input, graceMs = GRACE_MS }: ProcessEndOptions): number {
-  const most = input === undefined ? LONGEST_MS : MOST_GRACE_MS;
-  if (graceMs >= 0 && graceMs <= most) return graceMs;
-  throw new SurfaceError("INVALID_OPTION", `Watch the process: "graceMs" is "${graceMs}", it must be 0 to ${most}`);
+function readGrace({ input, graceMs: given = graceMs }: ProcessEndOptions): number {
+  const most = input === undefined ? maxTimerMs : maxGraceMs;
+  if (given >= 0 && given <= most) return given;
+  throw new SurfaceError("INVALID_OPTION", `Cannot watch the process: "graceMs" is "${given}"; use 0 to ${most}`);
 }

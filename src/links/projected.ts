@@ -1,26 +1,22 @@
 import { SurfaceError } from "../errors.ts";
 import { createClient } from "../surface/create-client.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
-import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, toSafeReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { implementProjection, type ClientRef } from "../surface/project-surface.ts";
+import { implementProjection } from "../surface/project-surface.ts";
 import { kProjection, type Projection } from "../surface/projection.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { assertContract } from "./reach-surface.ts";
-import { HeldSurface, type HeldSetting } from "./held-surface.ts";
+import { HeldSurface } from "./held-surface.ts";
 import { inProcess } from "./in-process.ts";
 import type { KeepOptions, KeptLink, Link } from "./link.ts";
 
 /**
- * How long an app that has just been opened leaves what a projection comes from alone, in milliseconds, unless somebody
- * asks sooner: its events begin by themselves, and what it takes to connect is not to delay the first answer.
+ * Milliseconds after an app was opened until a projection connects for its events. The first use connects at once. Connecting must
+ * not delay the first answer.
  */
 const settleMs = 1000;
-
-interface Closable {
-  close(): Promise<void>;
-}
 
 /** Holds connections back for a while. */
 interface Gate {
@@ -30,7 +26,7 @@ interface Gate {
   wait(): Promise<void> | undefined;
 }
 
-/** Creates a gate that opens by itself. Its timer does not keep the process alive. */
+/** Creates a gate that opens after a delay. Its timer does not keep the process alive. */
 function createGate(delayMs: number): Gate {
   let release: () => void = () => {};
   let opened: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
@@ -43,23 +39,10 @@ function createGate(delayMs: number): Gate {
   return { open, wait: () => opened };
 }
 
-/** A projection that lives in this process. Closing the live surface closes everything behind it. */
+/** A projection that lives in this process. Closing the live surface closes its source connection too. */
 interface Kept<TSpec> {
   readonly live: LiveSurface<TSpec>;
   readonly gate: Gate;
-}
-
-/** A client of what is behind a link, connected on first use and again when it was lost. */
-function openRef<TSource extends Spec>(
-  surface: Surface<TSource>,
-  setting: Pick<HeldSetting, "link" | "gate">,
-  report: FaultReporter,
-): ClientRef<TSource> {
-  const onUnreachable = (cause: unknown): void =>
-    void internalError(cause, `reaching surface "${surface.name}"`, report);
-  const held = new HeldSurface({ ...setting, surface, onUnreachable });
-  const { channel } = held;
-  return { surface, client: createClient(surface, channel), channel, close: () => held.close() };
 }
 
 function keepProjection<TSource extends Spec, TSpec extends Spec>(
@@ -68,23 +51,28 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
   options: KeepOptions,
 ): Kept<TSpec> {
   const { onFault = reportToConsole, toRefusal } = options;
+  const surface = projection[kProjection].source;
+  const report = toSafeReporter(onFault);
   const gate = createGate(settleMs);
   const inner = link.keep?.(options);
-  const held = { link: inner ?? link, gate: () => gate.wait() };
-  const ref = openRef(projection[kProjection].source, held, toSafeReporter(onFault));
+  const onUnreachable = (cause: unknown): void =>
+    void internalError(cause, `reaching surface "${surface.name}"`, report);
+  const held = new HeldSurface({ link: inner ?? link, surface, gate: () => gate.wait(), onUnreachable });
+  const { channel } = held;
   const close = async (): Promise<void> => {
     try {
-      await ref.close();
+      await held.close();
     } finally {
-      // Its timer, and whoever waits behind it.
+      // Stops its timer, and releases the connections that wait for it.
       gate.open();
       await inner?.close();
     }
   };
   try {
-    return { gate, live: implementProjection(projection, { ...ref, close }, { onFault, toRefusal }) };
+    const source = { surface, client: createClient(surface, channel), channel, close };
+    return { gate, live: implementProjection(projection, source, { onFault, toRefusal }) };
   } catch (cause) {
-    // It has opened nothing: there is nothing to be told of its end.
+    // It has connected to nothing, so its end is of no interest.
     close().catch(() => {});
     throw cause;
   }
@@ -92,23 +80,21 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
 
 function assertProjection(asked: Surface<Spec>, projection: Surface<Spec>): void {
   if (asked.name !== projection.name) {
-    const message = `Connecting to surface "${asked.name}": the link is of projection "${projection.name}"`;
+    const message = `Cannot connect to surface "${asked.name}": the link is of projection "${projection.name}"`;
     throw new SurfaceError("UNKNOWN_MEMBER", message);
   }
   assertContract(asked, { member: (key) => memberOf(projection, key) });
 }
 
 /**
- * A link to a projection, over a link to the surface that it comes from: the projection lives in this process. An app that
- * is bridged by it keeps it for as long as it is open, so that what its events said is there however seldom somebody
- * asks; a single connection keeps it for as long as it lasts.
+ * Creates a link to a projection, over a link to its source. The projection lives in this process: an app that is bridged by the link
+ * keeps it while it is open, with its events; a single connection keeps it until it is closed.
  *
- * It connects when somebody uses it, or else a second after the app has been opened, for its events. While what it comes
- * from cannot be reached it goes on: cells and collections stand as they were, marked stale, and calls answer
- * `UNAVAILABLE`.
+ * It connects to the source on first use, or a second after the app was opened. While the source cannot be reached, cells and
+ * collections keep their values, marked stale, and calls answer `UNAVAILABLE`.
  *
  * @throws SurfaceError, when an app is opened or from `connect()`: `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH` for another
- * surface than the projection, `MISSING_HANDLER` or `UNKNOWN_HANDLER`, and what the projection's function throws.
+ * surface than the projection, `MISSING_HANDLER` or `UNKNOWN_HANDLER`, and the errors of the function of the projection.
  * @example
  * ```ts
  * const app = mcp(agentSurface).bridge(projected(agentSurface, unixSocket(".ci/pipeline.sock")));
@@ -138,16 +124,15 @@ export function projected<TSource extends Spec, TSpec extends Spec>(
       const { live, gate } = keepProjection(projection, link, {});
       gate.open();
       const connection = await inProcess(live).connect(surface);
-      return Object.freeze({ ...connection, close: () => closeBoth(connection, live) });
+      const close = async (): Promise<void> => {
+        try {
+          await connection.close();
+        } finally {
+          // The projection belongs to this connection. A failure of its end is not one of the connection.
+          await live.close().catch(() => {});
+        }
+      };
+      return Object.freeze({ ...connection, close });
     },
   });
-}
-
-/** Closes a connection and the projection that was its own. How that fares is no matter of the connection's. */
-async function closeBoth(connection: Closable, live: Closable): Promise<void> {
-  try {
-    await connection.close();
-  } finally {
-    await live.close().catch(() => {});
-  }
 }

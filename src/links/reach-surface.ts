@@ -1,18 +1,17 @@
 import { SurfaceError } from "../errors.ts";
 import type { Scope } from "../spine/scope.ts";
-import type { SurfaceChannel } from "../surface/channel.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { type Siblings, segmentsOf, siblingsOf } from "../surface/compose-surfaces.ts";
 import { type Surface, memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope, type AnyLiveSurface, type Served, liveSiblingsOf } from "../surface/implement-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
 import { createDropped, droppable } from "./droppable.ts";
-import { SiblingChannel, splitKey } from "./sibling-channel.ts";
 
-/** Where the schemas of a member stand, whatever its kind. */
+/** The names of the schemas of a member of any kind. */
 const parts = ["key", "schema", "input", "output", "progress"] as const;
 
 function mismatch(surface: string, problem: string): SurfaceError {
-  return new SurfaceError("CONTRACT_MISMATCH", `Connecting to surface "${surface}": ${problem}`);
+  return new SurfaceError("CONTRACT_MISMATCH", `Cannot connect to surface "${surface}": ${problem}`);
 }
 
 function toProblem(key: string, asked: Member, live: Member | undefined): string | undefined {
@@ -25,8 +24,8 @@ function toProblem(key: string, asked: Member, live: Member | undefined): string
 }
 
 /**
- * Refuses a live surface, in this process, that is not what is asked for: values would be checked by other schemas than
- * those that are shown. Schemas are compared by identity, which is all that can be known of them. Tags and words may
+ * Refuses a live surface of this process with other schemas than the requested surface, since values would be validated by other
+ * schemas than agents see. Compares schemas by identity: Standard Schema offers no other comparison. Tags and descriptions may
  * differ, and the live surface may have more members.
  *
  * @throws SurfaceError `CONTRACT_MISMATCH` naming the first member that differs.
@@ -38,28 +37,76 @@ export function assertContract(asked: Surface<Spec>, live: Pick<ReachedSurface, 
   }
 }
 
-/** What somebody who connects asks for. */
-export interface AskedSurface {
+/** The surface that a client wants. */
+export interface SurfaceAddress {
   readonly name: string;
-  /** Of a composed surface: the names of those that it was composed of, by what stands before their keys. */
+  /** The names of the siblings of a composed surface, by segment. */
   readonly segments: ReadonlyMap<string, string> | undefined;
 }
 
-/** What somebody who connects gets. */
+/** The live surface, or the siblings, that a client gets. */
 export interface ReachedSurface {
   readonly channel: SurfaceChannel;
-  /** The member that is there under a key. */
+  /** Returns the member of a key. */
   member(key: string): Member | undefined;
-  /** When this closes, the connection ends: that of what is connected to alone. */
+  /** Ends the connection when it closes. */
   readonly scope: Scope;
 }
 
-/** What a surface is asked for by. */
-export function toAsked(surface: Surface<Spec>): AskedSurface {
+/** Returns the address of a surface. */
+export function addressOf(surface: Surface<Spec>): SurfaceAddress {
   return { name: surface.name, segments: segmentsOf(surface) };
 }
 
-/** The sibling of a name; where several have it, the one under the same segment, if any. */
+/** Characters of the longest key of a surface. */
+const maxKeyLength = 128;
+
+/** The two parts of a key of a composed surface. */
+interface SplitKey<TSibling> {
+  readonly sibling: TSibling;
+  /** The key within the sibling. */
+  readonly key: string;
+}
+
+/** Splits a key of a composed surface. Its segment ends at one of its dots. */
+function splitKey<TSibling>(key: string, siblings: Siblings<TSibling>): SplitKey<TSibling> | undefined {
+  // A far side may send a long text full of dots.
+  if (key.length > maxKeyLength) return undefined;
+  for (let dot = key.indexOf("."); dot !== -1; dot = key.indexOf(".", dot + 1)) {
+    const sibling = siblings.get(key.slice(0, dot));
+    if (sibling !== undefined) return { sibling, key: key.slice(dot + 1) };
+  }
+  return undefined;
+}
+
+/** Creates the channel of a composed surface. @param channels - the channels of the siblings, by segment. */
+export function createSiblingChannel(channels: ReadonlyMap<string, SurfaceChannel>): SurfaceChannel {
+  const find = (member: string): SplitKey<SurfaceChannel> => {
+    const found = splitKey(member, channels);
+    if (found !== undefined) return found;
+    throw new SurfaceError("UNKNOWN_MEMBER", `Cannot use "${member}": no sibling has such a member`);
+  };
+  return {
+    request(operation) {
+      const { sibling, key } = find(operation.member);
+      return sibling.request(withMember(operation, key));
+    },
+    subscribe(operation) {
+      const { sibling, key } = find(operation.member);
+      return sibling.subscribe(withMember(operation, key));
+    },
+  };
+}
+
+/** Returns the same operation on another member. Copies field by field, which is faster than a spread. */
+export function withMember<TVerb extends RequestVerb | SubscribeVerb>(
+  { verb, argument, options }: Operation<TVerb>,
+  member: string,
+): Operation<TVerb> {
+  return { verb, member, argument, options };
+}
+
+/** Returns the sibling of a name. If several have the name, returns the one with the same segment. */
 function findLive(segment: string, name: string, siblings: Siblings<AnyLiveSurface>): AnyLiveSurface | undefined {
   // One live surface may stand under several segments.
   const named = [...new Set(siblings.values())].filter(({ surface }) => surface.name === name);
@@ -88,11 +135,11 @@ function toReached(live: AnyLiveSurface): ReachedSurface {
 function toComposed(lives: ReadonlyMap<string, AnyLiveSurface>, scope: Scope): ReachedSurface {
   const channels = new Map<string, SurfaceChannel>();
   for (const [segment, live] of lives) {
-    // One that is served alone takes the connection with it when it closes.
+    // A surface that is served alone ends the connection when it closes.
     channels.set(segment, live[kScope] === scope ? live[kChannel] : droppable(live));
   }
   return {
-    channel: new SiblingChannel(channels),
+    channel: createSiblingChannel(channels),
     scope,
     member(key) {
       const found = splitKey(key, lives);
@@ -101,21 +148,20 @@ function toComposed(lives: ReadonlyMap<string, AnyLiveSurface>, scope: Scope): R
   };
 }
 
-/** Those that can be connected to by name or as siblings: one that was composed and then implemented is no sibling. */
+/** Returns the live surfaces that a client can name. A composed surface that was implemented as one has no siblings here. */
 function toSiblings(served: Served): Siblings<AnyLiveSurface> {
   return liveSiblingsOf(served) ?? ("surface" in served ? new Map([[served.surface.name, served]]) : new Map());
 }
 
 /**
- * Finds what somebody who connects asks for: the live surface of that name, or those of the names that it was composed of,
- * as far as they are here.
+ * Finds the live surface of an address, or those of its siblings that are served here.
  *
- * @throws SurfaceError `UNKNOWN_MEMBER` where nothing of it is here, `DROPPED` where it is one of several and was closed.
+ * @throws SurfaceError `UNKNOWN_MEMBER` if nothing of it is served here, `DROPPED` if it was closed and its siblings go on.
  */
-export function reachSurface(served: Served, { name, segments }: AskedSurface): ReachedSurface {
+export function reachSurface(served: Served, { name, segments }: SurfaceAddress): ReachedSurface {
   const siblings = toSiblings(served);
   const named = findLive("", name, siblings);
-  // Composed of the same, and implemented as one.
+  // A composed surface that was implemented as one.
   const isWhole = named !== undefined && siblingsOf(named.surface) !== undefined;
   const composed = segments === undefined || isWhole ? undefined : findSegments(segments, siblings);
   if (composed !== undefined) return toComposed(composed, served[kScope]);
@@ -126,5 +172,5 @@ export function reachSurface(served: Served, { name, segments }: AskedSurface): 
 
 function toUnknown(name: string, siblings: Siblings<AnyLiveSurface>): SurfaceError {
   const names = [...siblings.values()].map(({ surface }) => `"${surface.name}"`).join(" and ");
-  return new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${name}": this link reaches ${names}`);
+  return new SurfaceError("UNKNOWN_MEMBER", `Cannot connect to surface "${name}": this link reaches ${names}`);
 }

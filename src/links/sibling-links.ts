@@ -10,10 +10,10 @@ import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
+import { mapEnd } from "./droppable.ts";
 import { HeldSurface } from "./held-surface.ts";
 import { Ending, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
-import { retold } from "./retold.ts";
-import { SiblingChannel, withMember } from "./sibling-channel.ts";
+import { createSiblingChannel, withMember } from "./reach-surface.ts";
 
 /** Options of {@link siblingLinks}. */
 export interface SiblingLinksOptions {
@@ -22,29 +22,41 @@ export interface SiblingLinksOptions {
 }
 
 function mismatch(surface: Surface<Spec>, problem: string): SurfaceError {
-  return new SurfaceError("CONTRACT_MISMATCH", `Connecting to surface "${surface.name}": ${problem}`);
+  return new SurfaceError("CONTRACT_MISMATCH", `Cannot connect to surface "${surface.name}": ${problem}`);
 }
 
 function quoted(names: Iterable<string>): string {
   return [...names].map((name) => `"${name}"`).join(" and ");
 }
 
+/** Links by the segments of their siblings. */
+type Links = ReadonlyMap<string, Link>;
+
 /** Returns the segments of links without a sibling: misspelt, or left over. */
-function surplusOf(siblings: Siblings<Surface<Spec>>, links: ReadonlyMap<string, Link>): readonly string[] {
+function surplusOf(links: Links, siblings: Siblings<Surface<Spec>>): readonly string[] {
   return [...links.keys()].filter((segment) => !siblings.has(segment));
 }
 
-/** Returns the siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` if one of them has no link. */
-function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): Siblings<Surface<Spec>> {
+/** Returns the siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` if one has no link. */
+function linkedSiblings(surface: Surface<Spec>, links: Links): Siblings<Surface<Spec>> {
   const siblings = siblingsOf(surface);
-  if (siblings === undefined) throw mismatch(surface, "it must be made by composeSurfaces()");
-  for (const segment of siblings.keys()) {
-    if (links.has(segment)) continue;
-    const surplus = surplusOf(siblings, links);
-    const besides = surplus.length === 0 ? "" : `, and ${quoted(surplus)} is no sibling`;
-    throw mismatch(surface, `its sibling "${segment}" has no link${besides}`);
+  if (siblings === undefined) throw mismatch(surface, "it is not composed; make it with composeSurfaces()");
+  const missing = [...siblings.keys()].find((segment) => !links.has(segment));
+  if (missing === undefined) return siblings;
+  const surplus = surplusOf(links, siblings);
+  const hint = surplus.length === 0 ? "" : `, and ${quoted(surplus)} is no sibling`;
+  throw mismatch(surface, `its sibling "${missing}" has no link${hint}`);
+}
+
+/** Refuses a surface that the links do not fit. */
+function checkLinks(surface: Surface<Spec>, links: Links): void {
+  const siblings = linkedSiblings(surface, links);
+  const surplus = surplusOf(links, siblings);
+  if (surplus.length > 0) {
+    const problem = `its siblings are ${quoted(siblings.keys())}, and there is a link to ${quoted(surplus)}`;
+    throw new SurfaceError("UNKNOWN_MEMBER", `Cannot connect to surface "${surface.name}": ${problem}`);
   }
-  return siblings;
+  for (const [segment, sibling] of siblings) links.get(segment)?.check?.(sibling);
 }
 
 /** Relays the failures of a sibling, since they do not end the connection to all siblings. */
@@ -57,8 +69,32 @@ function relaying(channel: SurfaceChannel): SurfaceChannel {
         throw relay(cause);
       }
     },
-    subscribe: (operation) => retold(() => channel.subscribe(operation), { failed: relay }),
+    subscribe: (operation) => mapEnd(() => channel.subscribe(operation), { failed: relay }),
   };
+}
+
+/** Opens a connection that holds one connection for each sibling. */
+function openSiblings<TAsked extends Spec>(
+  surface: Surface<TAsked>,
+  links: Links,
+  report: FaultReporter,
+): Connection<TAsked> {
+  const scope = new Scope(`the connections to the siblings of surface "${surface.name}"`);
+  const channels = new Map<string, SurfaceChannel>();
+  for (const [segment, sibling] of linkedSiblings(surface, links)) {
+    const link = links.get(segment);
+    if (link === undefined) continue;
+    const onUnreachable = (cause: unknown): void =>
+      void internalError(cause, `reaching surface "${sibling.name}"`, report);
+    const held = new HeldSurface({ link, surface: sibling, onUnreachable, outlivesLink: true });
+    scope.add(() => held.close());
+    channels.set(segment, relaying(held.channel));
+  }
+  const channel = createSiblingChannel(channels);
+  const ending = new Ending();
+  scope.add(() => ending.end({ kind: "closed" }));
+  const { state, closed } = ending;
+  return Object.freeze({ client: createClient(surface, channel), channel, state, closed, close: () => scope.close() });
 }
 
 function keepOne(link: Link, options: KeepOptions, scope: Scope): Link {
@@ -68,73 +104,26 @@ function keepOne(link: Link, options: KeepOptions, scope: Scope): Link {
   return kept;
 }
 
-class SiblingLinks implements Link {
-  readonly #links: ReadonlyMap<string, Link>;
-  readonly #report: FaultReporter;
-
-  constructor(links: ReadonlyMap<string, Link>, report: FaultReporter) {
-    this.#links = links;
-    this.#report = report;
-    Object.freeze(this);
-  }
-
-  check(surface: Surface<Spec>): void {
-    const siblings = toSiblings(surface, this.#links);
-    const surplus = surplusOf(siblings, this.#links);
-    if (surplus.length > 0) {
-      const problem = `its siblings are ${quoted(siblings.keys())}, and there is a link to ${quoted(surplus)}`;
-      throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${surface.name}": ${problem}`);
-    }
-    for (const [segment, sibling] of siblings) this.#links.get(segment)?.check?.(sibling);
-  }
-
-  async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
-    const scope = new Scope(`the connections to the siblings of surface "${surface.name}"`);
-    const channels = new Map<string, SurfaceChannel>();
-    for (const [segment, sibling] of toSiblings(surface, this.#links)) {
-      const held = this.#hold(segment, sibling);
-      if (held === undefined) continue;
-      scope.add(() => held.close());
-      channels.set(segment, relaying(held.channel));
-    }
-    const channel = new SiblingChannel(channels);
-    const ending = new Ending();
-    scope.add(() => ending.end({ kind: "closed" }));
-    const { state, closed } = ending;
-    return Object.freeze({
-      client: createClient(surface, channel),
-      channel,
-      state,
-      closed,
-      close: () => scope.close(),
-    });
-  }
-
-  keep(options: KeepOptions = {}): KeptLink {
-    const scope = new Scope("the links to siblings");
-    const report = options.onFault === undefined ? this.#report : toSafeReporter(options.onFault);
-    try {
-      const links = new Map([...this.#links].map(([segment, link]) => [segment, keepOne(link, options, scope)]));
-      const kept = new SiblingLinks(links, report);
-      return Object.freeze({
-        check: (surface: Surface<Spec>) => kept.check(surface),
-        connect: <TAsked extends Spec>(surface: Surface<TAsked>) => kept.connect(surface),
-        close: () => scope.close(),
-      });
-    } catch (cause) {
-      // The author needs this reason, not that of a failed cleanup.
-      scope.close().catch(() => {});
-      throw cause;
-    }
-  }
-
-  #hold(segment: string, surface: Surface<Spec>): HeldSurface | undefined {
-    const link = this.#links.get(segment);
-    if (link === undefined) return undefined;
-    const onUnreachable = (cause: unknown): void =>
-      void internalError(cause, `reaching surface "${surface.name}"`, this.#report);
-    return new HeldSurface({ link, surface, onUnreachable, outlivesLink: true });
-  }
+function createLink(links: Links, report: FaultReporter): Link {
+  return Object.freeze({
+    check: (surface: Surface<Spec>) => checkLinks(surface, links),
+    async connect<TAsked extends Spec>(surface: Surface<TAsked>) {
+      return openSiblings(surface, links, report);
+    },
+    keep(options: KeepOptions = {}): KeptLink {
+      const scope = new Scope("the links to siblings");
+      try {
+        const kept = new Map([...links].map(([segment, link]) => [segment, keepOne(link, options, scope)]));
+        const { onFault } = options;
+        const link = createLink(kept, onFault === undefined ? report : toSafeReporter(onFault));
+        return Object.freeze({ ...link, close: () => scope.close() });
+      } catch (cause) {
+        // The author needs this reason, not that of a failed cleanup.
+        scope.close().catch(() => {});
+        throw cause;
+      }
+    },
+  });
 }
 
 const fields: OptionFields<SiblingLinksOptions> = { onFault: callable };
@@ -156,14 +145,14 @@ const fields: OptionFields<SiblingLinksOptions> = { onFault: callable };
  * ```
  */
 export function siblingLinks(links: Readonly<Record<string, Link>>, options: SiblingLinksOptions = {}): Link {
-  const { onFault = reportToConsole } = readOptions(options, fields, "Linking siblings");
-  const doing = "Linking siblings";
+  const doing = "Cannot link siblings";
+  const { onFault = reportToConsole } = readOptions(options, fields, doing);
   for (const [segment, link] of Object.entries(links)) {
     assertSegment(segment, doing);
     if (typeof link?.connect === "function") continue;
     throw new SurfaceError("INVALID_OPTION", `${doing}: "${segment}" must be a link, for example inProcess(live)`);
   }
-  return new SiblingLinks(new Map(Object.entries(links)), toSafeReporter(onFault));
+  return createLink(new Map(Object.entries(links)), toSafeReporter(onFault));
 }
 
 /** An opened link, and the clients of all surfaces that it reaches. The caller closes it. */
@@ -176,13 +165,13 @@ export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "st
   };
 }
 
-/** Returns the channel of one sibling, which puts the segment before each key. */
-function toSiblingChannel(channel: SurfaceChannel, segment: string): SurfaceChannel {
+/** Returns the channel of one sibling. */
+function channelOf(channel: SurfaceChannel, segment: string): SurfaceChannel {
   const as = channel.as?.bind(channel);
   return {
     request: (operation) => channel.request(withMember(operation, `${segment}.${operation.member}`)),
     subscribe: (operation) => channel.subscribe(withMember(operation, `${segment}.${operation.member}`)),
-    ...(as === undefined ? {} : { as: (to) => toSiblingChannel(as(to), segment) }),
+    ...(as === undefined ? {} : { as: (to) => channelOf(as(to), segment) }),
   };
 }
 
@@ -210,10 +199,10 @@ export async function surfaceClients<const $Siblings extends Readonly<Record<str
   const { channel, state, closed, leaving } = connection;
   const clients: Record<string, unknown> = {};
   for (const [segment, sibling] of Object.entries<Surface<Spec>>(siblings)) {
-    clients[segment] = createClient(sibling, toSiblingChannel(channel, segment));
+    clients[segment] = createClient(sibling, channelOf(channel, segment));
   }
   return Object.freeze({
-    // Each key has the client of its own surface, as the mapped type says.
+    // Each key has the client of the surface of that key, as the mapped type says.
     clients: Object.freeze(clients) as SurfaceClients<$Siblings>["clients"],
     state,
     closed,

@@ -10,25 +10,25 @@ export interface StdoutGuard {
 }
 
 /**
- * What one chunk goes through inside Node, below the queue that a stream keeps. `_write` is how a Writable is made, a
- * documented contract; `process.stdout` is one in every form it takes: a socket, a terminal, a file.
+ * The `_write` of a Writable, below the queue of the stream: a documented contract of Node. `process.stdout` is a Writable in every
+ * form: a socket, a terminal, a file.
  */
 type RawWrite = (chunk: string | Uint8Array, encoding: BufferEncoding, done: (error?: Error | null) => void) => void;
 
-/** Enough for a turn full of large answers without the stop and go of a full stream, little enough to hold unread. */
-const HIGH_WATER_MARK = 1024 * 1024;
+/** Bytes of unread output at which the writer has to wait: room for the large answers of one turn. */
+const highWaterMark = 1024 * 1024;
 
 /** Set on the stream, so that a second copy of this package in the process sees it too. */
 const kGuarded: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.stdout-guard");
 
 /**
- * Keeps standard output for the protocol: from here on whatever the process writes to `process.stdout`, by `console`
- * or by hand, goes to standard error, also through references taken before. Only `output` reaches the descriptor. It
- * writes asynchronously where Node does (pipes and sockets, except on Windows) and takes up to 1 MiB before it
- * asks its writer to wait.
+ * Keeps standard output for the protocol. Until it is restored, everything that the process writes to `process.stdout` goes to
+ * standard error, also through `console` and references taken before. Only `output` reaches the descriptor. It writes asynchronously
+ * where Node does (pipes and sockets, except on Windows), and takes up to 1 MiB before its writer has to wait.
  *
- * Not covered: `fs.writeSync(1, …)` and child processes that inherit descriptor 1, since neither passes the stream.
- * One guard a process: a second one throws `CONTRADICTION` until the first is restored.
+ * Not covered: `fs.writeSync(1, …)` and child processes that inherit descriptor 1, since neither uses the stream.
+ *
+ * @throws SurfaceError `CONTRADICTION` while another guard of the process is not restored.
  */
 export function guardStdout(): StdoutGuard {
   const stdout: NodeJS.WriteStream & { [kGuarded]?: true } = process.stdout;
@@ -40,8 +40,8 @@ export function guardStdout(): StdoutGuard {
   const undo = intercept(stdout);
   process.stderr.on("error", ignore);
   return {
-    // Strings arrive at `write` as bytes: for a file Node takes a string to the start of it, over what is there.
-    output: new Writable({ highWaterMark: HIGH_WATER_MARK, write }),
+    // Strings arrive at `write` as bytes: Node would write a string to the start of a file, over its content.
+    output: new Writable({ highWaterMark, write }),
     restore: () => {
       undo();
       process.stderr.off("error", ignore);
@@ -50,14 +50,14 @@ export function guardStdout(): StdoutGuard {
 }
 
 /**
- * Shadows the methods below `write()` and `end()` on the stream itself. Replacing `write()` would miss the modules
- * that bound it earlier, and everything that a full pipe still holds back.
+ * Shadows the methods below `write()` and `end()` on the stream itself. Replacing `write()` would miss modules that bound it
+ * earlier, and the output that a full pipe still holds back.
  */
 function intercept(stdout: NodeJS.WriteStream): () => void {
   const undo = [
     shadow(stdout, kGuarded, true),
     shadow(stdout, "_write", writeToStderr),
-    // Without it a stream sends what it held back through _write, piece by piece.
+    // Without it a stream sends its held back output through _write, piece by piece.
     shadow(stdout, "_writev", null),
     // process.stdout.end() would shut a socket down under the protocol.
     shadow(stdout, "_final", (done: () => void) => done()),
@@ -67,7 +67,7 @@ function intercept(stdout: NodeJS.WriteStream): () => void {
   };
 }
 
-/** Puts an own property over an inherited one; the result takes it away again. */
+/** Shadows an inherited property. Returns a function that undoes it. */
 function shadow(target: object, key: PropertyKey, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(target, key);
   Object.defineProperty(target, key, { value, configurable: true, writable: true, enumerable: false });
@@ -77,10 +77,10 @@ function shadow(target: object, key: PropertyKey, value: unknown): () => void {
   };
 }
 
-/** The done callback waits for standard error, so that a flood of text feels the back pressure of where it goes. */
+/** Calls back after standard error has taken the chunk, so that its back pressure reaches the writer. */
 const writeToStderr: RawWrite = (chunk, encoding, done) => {
   process.stderr.write(chunk, encoding, () => done());
 };
 
-/** A host may close standard error; text for people that is lost with it must not end the process. */
+/** Ignores an error of standard error: a host may close it, and lost log text must not end the process. */
 function ignore(): void {}

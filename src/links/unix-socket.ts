@@ -4,10 +4,9 @@ import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { heartbeat, linkLimits, type LinkLimits } from "./link-options.ts";
+import { assertSocketPath, heartbeat, linkLimits, type LinkLimits } from "./link-options.ts";
 import type { Connection, Link } from "./link.ts";
 import type { SocketListening } from "./listening.ts";
-import { assertSocketPath } from "./unix/socket-path.ts";
 
 /** Options of {@link unixSocket}. */
 export interface UnixSocketOptions {
@@ -31,7 +30,7 @@ const linkFields: OptionFields<UnixSocketOptions> = { heartbeatMs: heartbeat };
  * ```
  */
 export function unixSocket(path: string, options: UnixSocketOptions = {}): Link {
-  const read = readOptions(options, linkFields, "Making a link to a Unix socket");
+  const read = readOptions(options, linkFields, "Cannot make a link to a Unix socket");
   assertSocketPath(path);
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
@@ -71,7 +70,7 @@ export async function listenUnixSocket(
   path: string,
   options: ListenUnixSocketOptions = {},
 ): Promise<SocketListening> {
-  const read = readOptions(options, listenerFields, "Listening on a Unix socket");
+  const read = readOptions(options, listenerFields, "Cannot listen on a Unix socket");
   // Loaded by the first listener only.
   const { openUnixListener } = await import("./unix/open-unix-listener.ts");
   return openUnixListener({ ...read, live, path });

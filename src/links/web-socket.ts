@@ -35,7 +35,7 @@ function assertUrl(url: string): void {
   if (parsed !== undefined && ["ws:", "wss:"].includes(parsed.protocol) && parsed.hash === "") return;
   throw new SurfaceError(
     "INVALID_OPTION",
-    `Making a link to "${url}": it must be a "ws:" or "wss:" URL without a fragment`,
+    `Cannot make a link to "${url}": it must be a "ws:" or "wss:" URL without a fragment`,
   );
 }
 
@@ -59,7 +59,7 @@ const linkFields: OptionFields<WebSocketOptions> = {
  */
 export function webSocket(url: string, options: WebSocketOptions = {}): Link {
   assertUrl(url);
-  const { token, heartbeatMs, headers: given } = readOptions(options, linkFields, "Making a link to a web socket");
+  const { token, heartbeatMs, headers: given } = readOptions(options, linkFields, "Cannot make a link to a web socket");
   const headers = { ...given, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
@@ -96,7 +96,7 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.[0-9]+\.[0-9]+\.[0-9]+$/.test(host);
 }
 
-const doing = "Listening for web sockets";
+const doing = "Cannot listen for web sockets";
 
 const listenerFields = {
   port: required(wholeNumber(0, 65_535)),

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { surfaceErrorCodes } from "../../src/errors.ts";
-import { isCrossing } from "../../src/links/wire/wire-fault.ts";
+import { isCrossing } from "../../src/links/wire/protocol.ts";
 import { RelayedError } from "../../src/surface/relayed.ts";
 import { root } from "./markdown-snippets.ts";
 

@@ -120,7 +120,7 @@ describe("inProcess()", () => {
     const other = defineSurface("other", {});
     await expect(inProcess(live).connect(other)).rejects.toMatchObject({
       code: "UNKNOWN_MEMBER",
-      message: 'Connecting to surface "other": this link reaches "shop"',
+      message: 'Cannot connect to surface "other": this link reaches "shop"',
     });
   });
 

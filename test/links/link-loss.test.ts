@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { toLinkLoss } from "../../src/links/pump.ts";
+import { toLinkLoss } from "../../src/links/dial-link.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/define-members.ts";

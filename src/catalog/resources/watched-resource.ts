@@ -1,6 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import type { OpenedLink } from "../../links/dial-link.ts";
-import { pump } from "../../links/pump.ts";
+import { pump, type OpenedLink } from "../../links/dial-link.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { WatchEvents } from "../../spine/subscriptions.ts";
 import type { Caller } from "../../surface/caller.ts";

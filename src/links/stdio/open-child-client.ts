@@ -6,7 +6,6 @@ import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { Connection } from "../link.ts";
-import type { WireTransport } from "../transport/base-transport.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
 
@@ -19,7 +18,7 @@ interface SpawnOptions {
   readonly onStderr?: ((text: string) => void) | undefined;
 }
 
-/** Milliseconds from the end of its input until a process gets SIGTERM and SIGKILL: well within the time of a face itself. */
+/** Milliseconds from the end of its input until a process gets SIGTERM and SIGKILL: within the grace of this process itself. */
 const terminateMs = 500;
 const killMs = 1000;
 /** Milliseconds to wait for the exit of a process whose output has ended, to report it. */
@@ -65,7 +64,7 @@ export class Spawned {
       });
     });
     child.on("error", () => {});
-    // Without one it was not started, and never exits.
+    // Without a process id it was not started, and never exits.
     if (child.pid !== undefined) endWithUs(child);
   }
 
@@ -75,7 +74,7 @@ export class Spawned {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) return undefined;
     const how = signalCode === null ? `code ${exitCode}` : `signal "${signalCode}"`;
-    return new SurfaceError("DISCONNECTED", `Using the process "${this.#command}": it has ended with ${how}`);
+    return new SurfaceError("DISCONNECTED", `Cannot use the process "${this.#command}": it has ended with ${how}`);
   }
 
   /** Ends its input, then sends signals; resolves after the exit. Callable twice. */
@@ -92,9 +91,8 @@ export class Spawned {
 }
 
 function toUnavailable(command: string, cause: unknown): SurfaceError {
-  return new SurfaceError("UNAVAILABLE", `Starting "${command}": the system refused it with "${codeOf(cause)}"`, {
-    cause,
-  });
+  const message = `Cannot start "${command}": the system refused it with "${codeOf(cause)}"`;
+  return new SurfaceError("UNAVAILABLE", message, { cause });
 }
 
 function forwardStderr(child: ChildProcess, onStderr: (text: string) => void): void {
@@ -102,7 +100,7 @@ function forwardStderr(child: ChildProcess, onStderr: (text: string) => void): v
     try {
       onStderr(text);
     } catch {
-      // A failing callback must not end the connection, or this process.
+      // A failing callback ends neither the connection nor this process.
     }
   });
 }
@@ -123,7 +121,7 @@ export async function startProcess(options: SpawnOptions): Promise<Spawned> {
       ...(env === undefined ? {} : { env: { ...env } }),
     });
     const { stdin, stdout } = child;
-    // They are pipes; the compiler does not see that with a third that varies.
+    // Both are pipes: the type of a spawn with a varying `stderr` does not say so.
     if (stdin === null || stdout === null) throw toUnavailable(command, undefined);
     const spawned = new Spawned(command, child, { stdin, stdout });
     if (onStderr !== undefined) forwardStderr(child, onStderr);
@@ -140,18 +138,6 @@ export interface ChildClientOptions extends SpawnOptions, Pick<WireClientOptions
 /** Milliseconds that a process may take to start and answer, on a busy machine. */
 const startMs = 10_000;
 
-function toTransport(spawned: Spawned): WireTransport {
-  const { input, output } = spawned;
-  const stop = (): void => void spawned.stop();
-  return createStreamTransport({
-    input,
-    output,
-    end: stop,
-    destroy: stop,
-    explain: () => spawned.explain(),
-  });
-}
-
 /**
  * Starts a process and connects to it over its standard input and output. It ends with the connection.
  *
@@ -162,15 +148,19 @@ export async function openChildClient<TSpec extends Spec>(
   options: ChildClientOptions,
 ): Promise<Connection<TSpec>> {
   const spawned = await startProcess(options);
+  const { input, output } = spawned;
+  const stop = (): void => void spawned.stop();
+  const explain = (): Promise<SurfaceError | undefined> => spawned.explain();
+  const transport = createStreamTransport({ input, output, end: stop, destroy: stop, explain });
   try {
-    const connection = await openWireClient(surface, toTransport(spawned), { handshakeMs: startMs, ...options });
+    const connection = await openWireClient(surface, transport, { handshakeMs: startMs, ...options });
     const close = async (): Promise<void> => {
       await connection.close();
       await spawned.stop();
     };
     return Object.freeze({ ...connection, close });
   } catch (cause) {
-    void spawned.stop();
+    stop();
     throw cause;
   }
 }

@@ -51,20 +51,30 @@ export const maxFrameBytes: number = 16 * 1024 * 1024;
 /** Most bytes of a message before the hello: names and digests of some thousand members. */
 export const maxFirstBytes: number = 1024 * 1024;
 
+/** Creates the error of a message of the far side that breaks the protocol. */
+export function unreadable(
+  problem: string,
+  code: "PROTOCOL_MISMATCH" | "FRAME_TOO_LARGE" = "PROTOCOL_MISMATCH",
+): SurfaceError {
+  return new SurfaceError(code, `Cannot read from a link: ${problem}`);
+}
+
 /** Creates the error of a message that is too large. */
 export function toTooLarge(bytes: number, most: number): SurfaceError {
-  return new SurfaceError(
-    "FRAME_TOO_LARGE",
-    `Reading from a link: a frame has ${bytes} bytes, and must have at most ${most}`,
-  );
+  return unreadable(`a message has ${bytes} bytes, more than ${most}`, "FRAME_TOO_LARGE");
+}
+
+/** Creates the error of a carrier that failed. */
+export function toBroken(cause: unknown): SurfaceError {
+  return new SurfaceError("DISCONNECTED", "Cannot use a link: the connection broke", { cause });
 }
 
 /** Most levels of a message: more than values have, and few enough for recursive code. */
 export const maxDepth = 256;
 
 /**
- * Most commas and opening brackets of a message. A text full of small values is parsed for seconds, during which nothing else
- * runs; this many take about as long as the characters of the longest message.
+ * Most commas and opening brackets of a message. Parsing a text full of small values blocks the process for seconds; this many take
+ * about as long as the characters of the longest message.
  */
 export const maxValues = 500_000;
 
@@ -75,7 +85,8 @@ const heavyUnread = 1024 * 1024;
 const textCost = 64;
 
 function parse(text: string): JsonObject | undefined {
-  if (!fitsDepth(text, maxDepth) || !fitsValues(text, maxValues)) return undefined;
+  // A text of so few characters cannot be too deep.
+  if (text.length > maxDepth && !(fitsDepth(text, maxDepth) && fitsValues(text, maxValues))) return undefined;
   try {
     const message: unknown = JSON.parse(text);
     return isJsonObject(message) ? message : undefined;
@@ -84,18 +95,13 @@ function parse(text: string): JsonObject | undefined {
   }
 }
 
-function createUnreadable(): SurfaceError {
-  const problem = `a message must be a JSON object of at most ${maxDepth} levels and ${maxValues} values`;
-  return new SurfaceError("PROTOCOL_MISMATCH", `Reading from a link: ${problem}`);
-}
-
-function toOversize(problem: string): SurfaceError {
-  return new SurfaceError("FRAME_TOO_LARGE", `Writing to a link: a message has ${problem}`);
+function tooLargeToWrite(problem: string): SurfaceError {
+  return new SurfaceError("FRAME_TOO_LARGE", `Cannot write to a link: a message has ${problem}`);
 }
 
 /**
- * Bounds, parses and writes messages, over any carrier of texts. While it is paused it reads on up to a bound, because it would not
- * see the end of a carrier that it does not read. Messages that came before the end are delivered before it.
+ * Bounds, parses and writes messages, over any carrier of texts. While it is paused it reads on up to a bound: a carrier that is not
+ * read does not show its end. Messages that came before the end are delivered before it.
  */
 export abstract class BaseTransport implements WireTransport {
   abstract readonly isFull: boolean;
@@ -125,12 +131,12 @@ export abstract class BaseTransport implements WireTransport {
 
   write(message: object): void {
     if (this.#isClosing || !this.isWritable()) {
-      throw new SurfaceError("UNAVAILABLE", "Writing to a link: it has ended, and must be open");
+      throw new SurfaceError("UNAVAILABLE", "Cannot write to a link: it has ended");
     }
     const text = JSON.stringify(message);
     const bytes = Buffer.byteLength(text);
-    if (bytes > maxFrameBytes) throw toOversize(`${bytes} bytes, and must have at most ${maxFrameBytes}`);
-    if (!fitsValues(text, maxValues)) throw toOversize(`more values than ${maxValues}`);
+    if (bytes > maxFrameBytes) throw tooLargeToWrite(`${bytes} bytes, more than ${maxFrameBytes}`);
+    if (bytes > maxValues && !fitsValues(text, maxValues)) throw tooLargeToWrite(`more than ${maxValues} values`);
     this.send(text, bytes);
   }
 
@@ -146,7 +152,7 @@ export abstract class BaseTransport implements WireTransport {
   close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    // It reads on and drops: otherwise it would not see the end of the far side.
+    // It still reads, and drops the messages: otherwise it would not see the end of the far side.
     this.#drop();
     this.finishWriting();
     this.onceClosed(systemClock.after(closingMs, () => this.destroy()));
@@ -155,7 +161,7 @@ export abstract class BaseTransport implements WireTransport {
   abstract trust(): void;
   abstract destroy(): void;
 
-  /** Whether the carrier takes a text. */
+  /** Whether the carrier accepts a text. */
   protected abstract isWritable(): boolean;
   /** Sends a text. */
   protected abstract send(text: string, bytes: number): void;
@@ -220,11 +226,14 @@ export abstract class BaseTransport implements WireTransport {
   #deliver(text: string, listener: TransportListener): void {
     const message = parse(text);
     this.size = text.length;
-    if (message === undefined) return this.#fail(createUnreadable());
+    if (message === undefined)
+      return this.#fail(
+        unreadable(`a message must be a JSON object of at most ${maxDepth} levels and ${maxValues} values`),
+      );
     try {
       listener.message(message);
     } catch (cause) {
-      // A bug of this package: the connection ends, and with it everything that waits for it.
+      // A bug of this package: the connection ends, so that no operation waits for ever.
       this.#fail(cause instanceof Error ? cause : undefined);
     }
   }

@@ -1,8 +1,15 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
-import { SurfaceError } from "../../errors.ts";
 import { FrameBuffer } from "../../json-rpc/frame-buffer.ts";
-import { BaseTransport, type WireTransport, maxFirstBytes, maxFrameBytes, toTooLarge } from "./base-transport.ts";
+import {
+  BaseTransport,
+  maxFirstBytes,
+  maxFrameBytes,
+  toBroken,
+  toTooLarge,
+  unreadable,
+  type WireTransport,
+} from "./base-transport.ts";
 
 const maxHeaderBytes = 4 * 1024;
 const headerEnd = "\r\n\r\n";
@@ -11,21 +18,17 @@ const noHeader = /[^\t\r\n -~\u0080-\u00FF]|(?<!\r)\n|(?:^|\n)[^:\r\n]*\r\n/;
 const nothing = Buffer.alloc(0);
 const replacement = "\uFFFD";
 
-function misfit(problem: string): SurfaceError {
-  return new SurfaceError("PROTOCOL_MISMATCH", `Reading from a link: ${problem}`);
-}
-
 /** Returns the length in a header. Ignores other fields. */
 function readLength(header: string): number {
   const lengths: string[] = [];
   for (const line of header.split("\r\n")) {
     const colon = line.indexOf(":");
-    if (colon < 1) throw misfit('a header must be lines of "name: value"');
+    if (colon < 1) throw unreadable('a header must be lines of "name: value"');
     if (line.slice(0, colon).toLowerCase() === "content-length") lengths.push(line.slice(colon + 1).trim());
   }
   const [length = ""] = lengths;
   if (lengths.length !== 1 || !/^[0-9]{1,15}$/.test(length)) {
-    throw misfit('a header must have one "Content-Length", a number of bytes');
+    throw unreadable('a header must have one "Content-Length", a number of bytes');
   }
   return Number(length);
 }
@@ -66,11 +69,11 @@ export class FrameCutter {
     const joined = before === 0 ? bytes : Buffer.concat([this.#header, bytes.subarray(0, most)]);
     const end = joined.indexOf(headerEnd);
     if (end > maxHeaderBytes || (end === -1 && joined.length > maxHeaderBytes)) {
-      throw misfit(`a header must end within ${maxHeaderBytes} bytes`);
+      throw unreadable(`a header must end within ${maxHeaderBytes} bytes`);
     }
     const header = joined.toString("latin1", 0, end === -1 ? joined.length : end);
-    // At once: garbage may never contain the end of a header, and callers would wait for it.
-    if (noHeader.test(header)) throw misfit('a header must be lines of "name: value"');
+    // At once: garbage may never contain the end of a header.
+    if (noHeader.test(header)) throw unreadable('a header must be lines of "name: value"');
     if (end === -1) {
       this.#header = Buffer.from(joined);
       return nothing;
@@ -81,7 +84,7 @@ export class FrameCutter {
   }
 
   #check(length: number): number {
-    if (length === 0) throw misfit("a frame must not be empty");
+    if (length === 0) throw unreadable("a frame must not be empty");
     if (length <= this.maxBytes) return length;
     throw toTooLarge(length, this.maxBytes);
   }
@@ -104,13 +107,13 @@ export class FrameCutter {
 
   #deliver(body: Buffer): void {
     const text = body.toString("utf8");
-    // Decoding is the cheap check: bad bytes become U+FFFD, and only a text that holds one is looked at again.
-    if (text.includes(replacement) && !isUtf8(body)) throw misfit("a message must be UTF-8");
+    // Decoding is the cheap check: bad bytes become U+FFFD, and only a text with one is checked again.
+    if (text.includes(replacement) && !isUtf8(body)) throw unreadable("a message must be UTF-8");
     this.#onFrame(text);
   }
 }
 
-/** More in one write is not faster. In UTF-16 units, which counting costs nothing for. */
+/** UTF-16 units of one write: larger writes are not faster. */
 const flushAt = 64 * 1024;
 
 /** The streams of a {@link createStreamTransport}. */
@@ -125,10 +128,6 @@ interface PipeEnds {
   readonly isWary?: boolean;
   /** Returns a better reason of the end than the streams have. Never rejects. */
   readonly explain?: () => Promise<Error | undefined>;
-}
-
-function toBroken(cause: unknown): SurfaceError {
-  return new SurfaceError("DISCONNECTED", "Using a link: the connection broke", { cause });
 }
 
 /**

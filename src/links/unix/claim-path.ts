@@ -1,12 +1,13 @@
+import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { linkSync, lstatSync, renameSync, unlinkSync } from "node:fs";
 import { link, lstat, rename, unlink, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, SurfaceError } from "../../errors.ts";
+import { maxSocketPathBytes } from "../link-options.ts";
 import { isAnswering } from "./connect-socket.ts";
 import { unlessAbsent, type FileAccess } from "./safe-paths.ts";
-import { isSocketPath, spareBytes } from "./socket-path.ts";
 
 /** A lock that is older belongs to a stuck process: no other holds one for so long. */
 const abandonedMs = 10_000;
@@ -14,7 +15,7 @@ const abandonedMs = 10_000;
 const patienceMs = 15_000;
 const retryMs = 20;
 
-/** A path, and the socket beside it that is to get the path. */
+/** A path, and the socket beside it that gets the path. */
 export interface Claim {
   readonly path: string;
   readonly from: string;
@@ -66,7 +67,7 @@ async function removeAbandonedLock(lock: string): Promise<void> {
   // A time far ahead is from before the clock was set back.
   const isOld = Math.abs(Date.now() - stats.mtimeMs) > abandonedMs;
   // Beside the longest paths there is no room for a name that can be connected to: there, age must do.
-  if (!isOld && (!isSocketPath(lock) || (await isAnswering(lock)))) return;
+  if (!isOld && (Buffer.byteLength(lock) > maxSocketPathBytes || (await isAnswering(lock)))) return;
   removeLock(lock, stats.ino);
 }
 
@@ -77,7 +78,7 @@ async function acquire({ path, from }: Claim, lock: string, withinMs: number): P
     const inode = await takeLock(lock, from);
     if (inode !== undefined) return inode;
     if (performance.now() >= until) {
-      throw new SurfaceError("SOCKET_IN_USE", `Listening on "${path}": others are starting there, and nobody may`);
+      throw new SurfaceError("SOCKET_IN_USE", `Cannot listen on "${path}": other processes are starting there`);
     }
     await removeAbandonedLock(lock);
     await sleep(retryMs);
@@ -86,8 +87,8 @@ async function acquire({ path, from }: Claim, lock: string, withinMs: number): P
 
 /**
  * Runs `act` while no other process does so for the same path. The lock is a link to the socket of its holder: it outlives
- * `act` only if the process is killed, and then no process answers on it. A process id would say less: it may have been given
- * to another process, and each container has ids of its own.
+ * `act` only if the process is killed, and then no process answers on it. A process id is no substitute: the system reuses ids, and
+ * each container numbers its own processes.
  *
  * @throws SurfaceError `SOCKET_IN_USE` if others have the lock for longer than `withinMs`; the errors of `act`.
  */
@@ -109,10 +110,10 @@ export async function withLock<TValue>(
 const maxAttempts = 8;
 const longName = 16;
 
-/** Returns an unused path beside `path`, as long as a socket may have. */
+/** Returns an unused path beside `path`, short enough for a socket. */
 export function besidePath(path: string): string {
   const folder = dirname(path);
-  const length = Math.max(1, Math.min(longName, spareBytes(folder)));
+  const length = Math.max(1, Math.min(longName, maxSocketPathBytes - Buffer.byteLength(folder) - 1));
   for (;;) {
     const name = randomBytes(longName).toString("hex").slice(0, length);
     if (name !== basename(path)) return join(folder, name);
@@ -120,7 +121,7 @@ export function besidePath(path: string): string {
 }
 
 function toInUse(path: string): SurfaceError {
-  return new SurfaceError("SOCKET_IN_USE", `Listening on "${path}": another process answers there, and nobody may`);
+  return new SurfaceError("SOCKET_IN_USE", `Cannot listen on "${path}": another process already listens there`);
 }
 
 /**
@@ -144,12 +145,15 @@ async function clearPath(claim: Claim, access: FileAccess): Promise<void> {
   const stats = await unlessAbsent(access.lstat(path));
   if (stats === undefined) return;
   if (!stats.isSocket()) {
-    throw new SurfaceError("NOT_A_SOCKET", `Listening on "${path}": what is there must be a socket, and is none`);
+    throw new SurfaceError(
+      "NOT_A_SOCKET",
+      `Cannot listen on "${path}": the file there is not a socket; remove it, or use another path`,
+    );
   }
   if (access.uid !== undefined && stats.uid !== access.uid) {
     throw new SurfaceError(
       "WRONG_OWNER",
-      `Listening on "${path}": the socket there must be of user ${access.uid}, and is of user ${stats.uid}`,
+      `Cannot listen on "${path}": the socket there belongs to user ${stats.uid}, and this process is user ${access.uid}`,
     );
   }
   if (await isAnswering(path)) throw toInUse(path);

@@ -48,10 +48,12 @@ export function connectSocket({ path, withinMs, signal }: SocketDial): Promise<S
     socket.once("connect", onConnect).once("error", fail);
     undo.push(() => socket.off("connect", onConnect).off("error", fail));
     undo.push(
-      systemClock.after(withinMs, () => fail(new SurfaceError("TIMEOUT", `Connecting to "${path}": it took too long`))),
+      systemClock.after(withinMs, () =>
+        fail(new SurfaceError("TIMEOUT", `Cannot connect to "${path}": it took too long`)),
+      ),
     );
     if (signal !== undefined) {
-      undo.push(followSignal(signal, () => fail(toAborted(signal, `Connecting to "${path}"`))));
+      undo.push(followSignal(signal, () => fail(toAborted(signal, `Cannot connect to "${path}"`))));
     }
   });
 }

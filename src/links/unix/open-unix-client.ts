@@ -26,7 +26,7 @@ async function dial(options: UnixClientOptions): Promise<Socket> {
     const code = codeOf(cause);
     const isOurs = cause instanceof SurfaceError && cause.code !== "TIMEOUT";
     if (isOurs) throw cause;
-    throw new SurfaceError("UNAVAILABLE", `Connecting to "${path}": nobody listens there (${code})`, { cause });
+    throw new SurfaceError("UNAVAILABLE", `Cannot connect to "${path}": no process listens there (${code})`, { cause });
   }
 }
 

@@ -4,11 +4,11 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surface.ts";
+import { assertSocketPath } from "../link-options.ts";
 import { Peers, startListening, type PeerOptions, type SocketListening } from "../listening.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { besidePath, claimPath } from "./claim-path.ts";
 import { assurePrivateFolder, ownAccess, unlessAbsent, type FileAccess } from "./safe-paths.ts";
-import { assertSocketPath } from "./socket-path.ts";
 
 /** Options of {@link openUnixListener}. */
 export interface UnixListenerOptions extends PeerOptions {
@@ -63,7 +63,7 @@ async function open(options: UnixListenerOptions, path: string, scope: Scope): P
     await isClosed;
   });
   const inode = await claim(server, path, access);
-  // A connection that cannot be accepted, for want of file descriptors, is tried again by its peer.
+  // Without file descriptors a connection cannot be accepted. Its peer connects again.
   server.on("error", () => {});
   scope.add(() => removeOwn(path, inode));
   return { stats: () => peers.stats() };
@@ -80,8 +80,6 @@ export async function openUnixListener(options: UnixListenerOptions): Promise<So
   return startListening({
     live: options.live,
     where: path,
-    open: async (scope) => {
-      return { ...(await open(options, path, scope)), path };
-    },
+    open: async (scope) => ({ ...(await open(options, path, scope)), path }),
   });
 }

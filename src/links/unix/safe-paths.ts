@@ -41,20 +41,20 @@ function toOctal({ mode }: Stats, bits = 0o7777): string {
   return (mode & bits).toString(8).padStart(4, "0");
 }
 
-/** Whether a user cannot act against this process: its own user, and root. */
+/** Whether a user may control this process: its own user, and root. */
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === superuser;
 }
 
-/** Whether only trusted users can rename or remove the entries of a directory that belong to them. */
+/** Whether the directory protects the entries of trusted users from other users. */
 function isSafe({ mode, gid }: Stats, uid: number): boolean {
   if ((mode & sticky) !== 0) return true;
-  // Where each user has a group of the same number, new directories are writable by that group, and only its user is in it.
+  // Some systems give each user a group of the same number, which may write to new directories. Only that user is in it.
   return (mode & othersWrite) === 0 && ((mode & groupWrites) === 0 || gid === uid || gid === superuser);
 }
 
 function ownFolderAdvice(folder: string): string {
-  return `use a directory of the application's own, for example "${join(folder, "my-app")}"`;
+  return `use a directory of the application alone, for example "${join(folder, "my-app")}"`;
 }
 
 /**
@@ -64,11 +64,11 @@ function ownFolderAdvice(folder: string): string {
 async function readUnmappedRoot(access: FileAccess): Promise<number | undefined> {
   try {
     const map = await access.readText("/proc/self/uid_map");
-    // A line is the first id inside, the first id outside, and how many follow.
+    // A line has the first id inside, the first id outside, and their number.
     if (map.split("\n").some((line) => line.trim().split(/\s+/)[1] === "0")) return undefined;
     return Number(await access.readText("/proc/sys/kernel/overflowuid"));
   } catch {
-    // Another system, or one without these files.
+    // The system has no such files.
     return undefined;
   }
 }
@@ -81,7 +81,7 @@ interface Step {
   readonly parent: Step | undefined;
 }
 
-/** Whether the entry belongs to this user or root. An entry that anyone can make may belong to any unmapped user. */
+/** Whether this user or root owns the entry. In a directory that others can write to, an unmapped owner may be any user. */
 async function isOurs({ stats, parent }: Step, uid: number, access: FileAccess): Promise<boolean> {
   if (isTrusted(stats.uid, uid)) return true;
   const isOpen = parent !== undefined && (parent.stats.mode & (groupWrites | othersWrite)) !== 0;
@@ -91,7 +91,7 @@ async function isOurs({ stats, parent }: Step, uid: number, access: FileAccess):
 async function findProblem(step: Step, uid: number, access: FileAccess): Promise<string | undefined> {
   const { at, stats } = step;
   if (!(await isOurs(step, uid, access))) return `"${at}" on the way to it belongs to user ${stats.uid}`;
-  // A link cannot be written to, and the directory that it is in was checked before.
+  // A link cannot be written to, and its directory was checked before.
   if (stats.isSymbolicLink() || isSafe(stats, uid)) return undefined;
   return `others can write to "${at}" on the way to it, by mode ${toOctal(stats)}`;
 }
@@ -101,7 +101,7 @@ function namesOf(path: string): readonly string[] {
   return isAbsolute(path) ? ["/", ...names] : names;
 }
 
-/** Resolves a path as the system does, from the root on: nothing changes below a directory that was found safe. */
+/** Resolves a path as the system does, from the root down: other users change nothing below a safe directory. */
 async function findProblemOnWay(path: string, uid: number, access: FileAccess): Promise<string | undefined> {
   const names = [...namesOf(path)];
   let links = 0;
@@ -125,25 +125,25 @@ async function findProblemOnWay(path: string, uid: number, access: FileAccess): 
 }
 
 /**
- * Refuses a directory that other users could replace. Each directory and symbolic link on the way to it must belong to this
- * user or root. Each directory must be writable by them alone, or have its sticky bit set. Every link of a chain is checked.
+ * Refuses a directory that other users could replace. This user or root must own each directory and symbolic link on the way to it. Each
+ * directory must be writable by them alone, or have its sticky bit set. Every link of a chain is checked.
  *
  * @throws SurfaceError `UNSAFE_DIRECTORY`; the system's error for an absent directory.
  */
 export async function assertSafeAncestors(folder: string, doing: string, access: FileAccess): Promise<void> {
   const { uid } = access;
   if (uid === undefined) return;
-  // Not by resolve(): it drops `..` together with the link before it, and the system follows that link first.
+  // Not by resolve(): it drops `..` together with the link before it, which the system follows first.
   const path = isAbsolute(folder) ? folder : `${process.cwd()}/${folder}`;
   const problem = await findProblemOnWay(path, uid, access);
   if (problem === undefined) return;
   throw new SurfaceError("UNSAFE_DIRECTORY", `${doing}: ${problem}; ${ownFolderAdvice("~/.cache")}`);
 }
 
-/** The longest directory, in segments, that others may need as it is, such as `/tmp`, `/var/run` or a home. */
+/** Most segments of a directory that other applications may need, such as `/tmp`, `/var/run` or a home. */
 const sharedDepth = 2;
 
-/** Whether changing the mode of a directory could break other applications. */
+/** Whether a change of the mode of a directory could break other applications. */
 async function isShared(folder: string, { mode }: Stats, access: FileAccess): Promise<boolean> {
   if ((mode & sticky) !== 0) return true;
   if (folder.split(sep).filter(Boolean).length > sharedDepth) return false;
@@ -154,7 +154,7 @@ async function isShared(folder: string, { mode }: Stats, access: FileAccess): Pr
 function toNotPrivate(folder: string, problem: string): SurfaceError {
   return new SurfaceError(
     "UNSAFE_DIRECTORY",
-    `Listening in "${folder}": it must be a directory of ours alone, ${problem}`,
+    `Cannot listen in "${folder}": it must be a private directory of this user, ${problem}`,
   );
 }
 
@@ -165,47 +165,47 @@ async function makeFolder(folder: string, access: FileAccess): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
-    // Another starter was faster; its directory is checked like ours.
+    // Another starter was faster. Its directory is checked too.
     if (codeOf(cause) !== "EEXIST") throw cause;
   }
 }
 
 /**
- * Creates the directory of a socket if it is absent, for its owner alone. Refuses one that other users can reach into, or
- * replace from above: they could put a socket of their own in the place of ours.
+ * Creates the directory of a socket if it is absent, for its owner alone. Refuses a directory that other users can access, or replace
+ * from above: they could put another socket in the place of ours.
  *
  * @throws SurfaceError `UNSAFE_DIRECTORY`.
  */
 export async function assurePrivateFolder(folder: string, access: FileAccess): Promise<void> {
   await makeFolder(folder, access);
   const stats = await access.lstat(folder);
-  if (!stats.isDirectory()) throw toNotPrivate(folder, "and is none");
+  if (!stats.isDirectory()) throw toNotPrivate(folder, "and is not a directory");
   if (access.uid !== undefined && stats.uid !== access.uid) {
     const owners = `and belongs to user ${stats.uid}; this process is user ${access.uid}`;
     throw toNotPrivate(folder, `${owners}; ${ownFolderAdvice(folder)}`);
   }
   if (access.uid === undefined || (stats.mode & 0o077) === 0) {
-    return assertSafeAncestors(folder, `Listening in "${folder}"`, access);
+    return assertSafeAncestors(folder, `Cannot listen in "${folder}"`, access);
   }
   const advice = (await isShared(folder, stats, access)) ? ownFolderAdvice(folder) : `run: chmod 700 "${folder}"`;
   throw toNotPrivate(folder, `and has mode ${toOctal(stats, 0o777)}; ${advice}`);
 }
 
 function toUnsafe(path: string, problem: string): SurfaceError {
-  return new SurfaceError("UNSAFE_DIRECTORY", `Connecting to "${path}": its directory must be ${problem}`);
+  return new SurfaceError("UNSAFE_DIRECTORY", `Cannot connect to "${path}": its directory must be ${problem}`);
 }
 
-/** Checked before the socket: a file in a directory that others can write to may be another one a moment later. */
+/** Checked before the socket: in a directory that others can write to, the socket may be replaced after its check. */
 async function assertTrustedFolder(path: string, access: FileAccess): Promise<Stats> {
   const { uid } = access;
   const stats = await access.lstat(dirname(path));
-  if (!stats.isDirectory()) throw toUnsafe(path, "a directory, and no link to one, and is none");
+  if (!stats.isDirectory()) throw toUnsafe(path, "a directory, and not a link, and is something else");
   if (uid === undefined) return stats;
   if (!isTrusted(stats.uid, uid)) {
     throw toUnsafe(path, `of user ${uid} or ${superuser}, and is of user ${stats.uid}`);
   }
   if ((stats.mode & (groupWrites | othersWrite)) === 0) {
-    await assertSafeAncestors(dirname(path), `Connecting to "${path}"`, access);
+    await assertSafeAncestors(dirname(path), `Cannot connect to "${path}"`, access);
     return stats;
   }
   const isSticky = (stats.mode & sticky) !== 0;
@@ -213,19 +213,19 @@ async function assertTrustedFolder(path: string, access: FileAccess): Promise<St
   throw toUnsafe(path, `writable by its owner alone, and has mode ${toOctal(stats)}; ${advice}`);
 }
 
-/** Refuses a socket that other users can connect to: they could have changed what its owner does. */
+/** Refuses a socket that other users can connect to: they could change the state of its owner. */
 function assertPrivate(path: string, socket: Stats, folder: Stats): void {
   if ((socket.mode & (groupWrites | othersWrite)) === 0 || (folder.mode & 0o011) === 0) return;
   throw new SurfaceError(
     "UNSAFE_DIRECTORY",
-    `Connecting to "${path}": other users can connect to it, by mode ${toOctal(socket)}; run: chmod 600 "${path}"`,
+    `Cannot connect to "${path}": other users can connect to it, by mode ${toOctal(socket)}; run: chmod 600 "${path}"`,
   );
 }
 
 /**
- * Refuses a socket that does not belong to this user or root, that other users can connect to, or that they could replace
- * between this check and the connection, by its directory or one above it. A sticky directory is refused too: when the
- * socket is gone for a moment, any user may put one there.
+ * Refuses a socket of another user than this or root, a socket that other users can connect to, and a socket that they could replace
+ * before the connection, by its directory or one above it. A sticky directory is refused too: while the socket is absent, any user may
+ * put another one there.
  *
  * @throws SurfaceError `UNSAFE_DIRECTORY`, also for the mode of the socket; `NOT_A_SOCKET`, also for a link to one;
  * `WRONG_OWNER`; the system's error for an absent socket.
@@ -235,12 +235,12 @@ export async function assertTrustedSocket(path: string, access: FileAccess): Pro
   const { uid } = access;
   const stats = await access.lstat(path);
   if (!stats.isSocket()) {
-    throw new SurfaceError("NOT_A_SOCKET", `Connecting to "${path}": it must be a socket, and is none`);
+    throw new SurfaceError("NOT_A_SOCKET", `Cannot connect to "${path}": it is not a socket`);
   }
   if (uid === undefined) return;
   if (isTrusted(stats.uid, uid)) return assertPrivate(path, stats, folder);
   throw new SurfaceError(
     "WRONG_OWNER",
-    `Connecting to "${path}": the socket must be of user ${uid} or ${superuser}, and is of user ${stats.uid}`,
+    `Cannot connect to "${path}": the socket must be of user ${uid} or ${superuser}, and is of user ${stats.uid}`,
   );
 }

@@ -23,7 +23,7 @@ function opened(socket: WebSocket, { url, signal }: WebClientOptions): Promise<v
     let leave = (): void => {};
     const fail = (why: string, cause?: unknown): void => {
       leave();
-      reject(new SurfaceError("UNAVAILABLE", `Connecting to "${url}": ${why}`, { cause }));
+      reject(new SurfaceError("UNAVAILABLE", `Cannot connect to "${url}": ${why}`, { cause }));
     };
     socket.once("open", () => {
       leave();
@@ -36,7 +36,7 @@ function opened(socket: WebSocket, { url, signal }: WebClientOptions): Promise<v
     });
     if (signal === undefined) return;
     leave = followSignal(signal, () => {
-      reject(toAborted(signal, `Connecting to "${url}"`));
+      reject(toAborted(signal, `Cannot connect to "${url}"`));
       socket.terminate();
     });
   });

@@ -91,7 +91,7 @@ function accept(peers: Peers, rules: UpgradeRules): Server {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = judgeUpgrade(request, rules);
     if (status !== undefined) return refuse(socket, status);
-    // It takes one of the places of peers instead.
+    // It counts as a peer from now on.
     places.get(socket)?.release();
     opener.handleUpgrade(request, socket, head, (opened) =>
       peers.add(createWebSocketTransport(opened, true, request.socket)),
@@ -106,7 +106,11 @@ async function bind(server: Server, { host, port }: WebListenerOptions): Promise
     await once(server, "listening");
   } catch (cause) {
     if (codeOf(cause) !== "EADDRINUSE") throw cause;
-    throw new SurfaceError("SOCKET_IN_USE", `Listening on "${host}:${port}": another process listens there`, { cause });
+    throw new SurfaceError(
+      "SOCKET_IN_USE",
+      `Cannot listen on "${host}:${port}": another process already listens there`,
+      { cause },
+    );
   }
   // A server on a port has this type of address.
   return (server.address() as AddressInfo).port;
@@ -124,7 +128,7 @@ async function open(options: WebListenerOptions, scope: Scope): Promise<Pick<Web
     await isClosed;
   });
   const port = await bind(server, options);
-  // A connection that cannot be accepted, for want of file descriptors, is tried again by its peer.
+  // Without file descriptors a connection cannot be accepted. Its peer connects again.
   server.on("error", () => {});
   const name = host.includes(":") ? `[${host}]` : host;
   return { port, url: `ws://${name}:${port}${rules.path}`, stats: () => peers.stats() };

@@ -6,7 +6,9 @@ import {
   BaseTransport,
   maxFirstBytes,
   maxFrameBytes,
+  toBroken,
   toTooLarge,
+  unreadable,
   type WireTransport,
 } from "../transport/base-transport.ts";
 
@@ -20,17 +22,17 @@ function toCause(error: Error): SurfaceError {
   const code = codeOf(error);
   const details = { cause: error };
   if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") {
-    return new SurfaceError("FRAME_TOO_LARGE", "Reading from a link: a message is larger than is allowed", details);
+    return new SurfaceError("FRAME_TOO_LARGE", "Cannot read from a link: a message is too large", details);
   }
   if (code.startsWith("WS_ERR_")) {
-    return new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: what came is no web socket frame", details);
+    return new SurfaceError("PROTOCOL_MISMATCH", "Cannot read from a link: a web socket frame is invalid", details);
   }
-  return new SurfaceError("DISCONNECTED", "Using a link: the connection broke", details);
+  return toBroken(error);
 }
 
 function toClosed(code: number): SurfaceError | undefined {
   if (orderly.has(code)) return undefined;
-  return new SurfaceError("DISCONNECTED", `Using a link: the connection was closed with code ${code}`);
+  return new SurfaceError("DISCONNECTED", `Cannot use a link: the connection was closed with code ${code}`);
 }
 
 /** Carries messages over a web socket, one a text frame. Never removes its listeners. */
@@ -105,7 +107,7 @@ class WebSocketTransport extends BaseTransport {
       if (data.length > this.#maxBytes) return this.end(toTooLarge(data.length, this.#maxBytes));
       return this.push(data.toString("utf8"));
     }
-    this.end(new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: a message must be text, and is binary"));
+    this.end(unreadable("a message must be text, and is binary"));
   }
 }
 

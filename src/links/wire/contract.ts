@@ -55,7 +55,7 @@ function toShown(shape: JsonSchema | undefined): string {
   return shape === undefined ? "none" : shownShape(shape, maxShapeBytes);
 }
 
-/** Whether a part may exist on one side only, because no caller depends on it. */
+/** Whether a part may exist on one side only: no caller depends on it. */
 function isLoose(part: string): boolean {
   return part === "progress" || part.startsWith("errors.");
 }
@@ -89,10 +89,10 @@ function findDifference(asked: MemberShape, live: MemberShape): string | undefin
 type Problem = (what: string) => SurfaceError;
 
 const unsupported: Problem = (what) =>
-  new SurfaceError("SCHEMA_UNSUPPORTED", `Using ${what}: a schema of the live surface has no JSON form`);
+  new SurfaceError("SCHEMA_UNSUPPORTED", `Cannot use ${what}: a schema of the live surface has no JSON form`);
 
 function mismatch(why: string): Problem {
-  return (what) => new SurfaceError("CONTRACT_MISMATCH", `Using ${what}: ${why}`);
+  return (what) => new SurfaceError("CONTRACT_MISMATCH", `Cannot use ${what}: ${why}`);
 }
 
 function readShape(given: unknown, kind: Contract["kind"]): MemberShape | undefined {
@@ -109,7 +109,7 @@ function toContracts(surface: Surface<Spec>): ReadonlyMap<string, Contract> {
     try {
       contracts.set(key, toContract(member, key));
     } catch {
-      // Using the member fails with that error; the other members work.
+      // An operation on the member fails with that error. The other members work.
     }
   }
   return contracts;
@@ -156,7 +156,7 @@ export class PeerContract {
       const contract = this.#contracts.get(key);
       if (contract === undefined) continue;
       const live = readShape(Object.hasOwn(shapes, key) ? shapes[key] : undefined, contract.kind);
-      const why = live === undefined ? "the far side does not say what it is" : findDifference(contract, live);
+      const why = live === undefined ? "the far side did not describe it" : findDifference(contract, live);
       if (why !== undefined) this.#problems.set(key, mismatch(why));
     }
   }
@@ -171,6 +171,6 @@ export class PeerContract {
     if (problem !== undefined) throw problem(what);
     const member = memberOf(this.#surface, key);
     if (member !== undefined) return member;
-    throw new SurfaceError("UNKNOWN_MEMBER", `Using ${what}: the surface has no such member`);
+    throw new SurfaceError("UNKNOWN_MEMBER", `Cannot use ${what}: the surface has no such member`);
   }
 }

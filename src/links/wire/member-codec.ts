@@ -1,14 +1,107 @@
-import { SurfaceError } from "../../errors.ts";
+import { SurfaceError, type Issue } from "../../errors.ts";
 import { toInputSchema, toOutputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { toReceiver } from "../../schema/validator/receive.ts";
 import { createIssue } from "../../schema/render-issues.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import { type RequestVerb, type SubscribeVerb, toMissed } from "../../surface/channel.ts";
+import { toMissed, type RequestVerb, type SubscribeVerb } from "../../surface/channel.ts";
 import type { EventPage, EventWait, PageOptions } from "../../surface/client.ts";
 import type { Kind, Member } from "../../surface/member.ts";
+import { Stale, type Staleness } from "../../surface/reading.ts";
 import type { CollectionPage } from "../../surface/source.ts";
-import { orStale, toPartCodec, type PartCodec } from "./part-codec.ts";
+import type { Part } from "./protocol.ts";
+
+/** Writes and reads the values of one schema, its output side. */
+export interface PartCodec {
+  /** Writes a validated value. @throws SurfaceError `UNSERIALISABLE`. */
+  encode(value: unknown): Part;
+  /**
+   * Reads a value of a peer, which is not trusted. Runs no schema.
+   *
+   * @throws SurfaceError `INVALID_OUTPUT` with the issues, for a value that does not fit.
+   */
+  receive(part: unknown): unknown;
+}
+
+const reasonPattern = /^[a-z]{1,32}$/;
+
+/** Checks the form of a time only: it is shown, and not computed with. */
+const timePattern = /^\d[\dTZ:.+-]{0,39}$/;
+
+function readStaleness(given: unknown): Staleness | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const { reason, since } = given;
+  if (typeof reason !== "string" || !reasonPattern.test(reason)) return undefined;
+  if (typeof since !== "string" || !timePattern.test(since)) return undefined;
+  // A peer of a later version may send unknown reasons: they are passed on.
+  return { reason: reason as Staleness["reason"], since };
+}
+
+/** Returns the codec of a value that may be stale. Malformed staleness is dropped. */
+function orStale(part: PartCodec): PartCodec {
+  return {
+    encode(carried) {
+      if (!(carried instanceof Stale)) return part.encode(carried);
+      const { reason, since } = carried.staleness;
+      return { ...part.encode(carried.value), stale: { reason, since } };
+    },
+    receive(answer) {
+      const value = part.receive(answer);
+      const stale = isJsonObject(answer) ? readStaleness(answer["stale"]) : undefined;
+      return stale === undefined ? value : new Stale(value, stale);
+    },
+  };
+}
+
+function unfit(issues: readonly Issue[]): SurfaceError {
+  return new SurfaceError("INVALID_OUTPUT", "Cannot read an answer: it does not fit its schema", { issues });
+}
+
+function expected(what: string): SurfaceError {
+  return unfit([createIssue([], `expected ${what}`)]);
+}
+
+function valueOf(part: unknown): JsonValue | undefined {
+  if (!isJsonObject(part)) throw expected("an object");
+  return part["value"];
+}
+
+/** The codec of values without a schema. */
+const anyPart: PartCodec = {
+  encode: (value) => (value === undefined ? {} : { value: anyCodec.encode(value) }),
+  receive: valueOf,
+};
+
+function createPartCodec(schema: CompiledSchema): PartCodec {
+  const { codec, wrapped } = schema;
+  const receive = toReceiver(schema);
+  return {
+    encode(value) {
+      const json = codec.encode(value);
+      // Agents need an object as well: the schema is wrapped already.
+      return wrapped && isJsonObject(json) ? json : { value: json };
+    },
+    receive(part) {
+      const received = receive(valueOf(part));
+      if (received.ok) return received.value;
+      throw unfit(received.issues);
+    },
+  };
+}
+
+const partCodecs = new WeakMap<CompiledSchema, PartCodec>();
+
+/** Returns the codec of a schema's output side, created once; without a schema, the codec of any JSON. */
+export function toPartCodec(schema: CompiledSchema | undefined): PartCodec {
+  if (schema === undefined) return anyPart;
+  let codec = partCodecs.get(schema);
+  if (codec === undefined) {
+    codec = createPartCodec(schema);
+    partCodecs.set(schema, codec);
+  }
+  return codec;
+}
 
 /** The schemas of one member, each on the side that crosses the wire. */
 export interface MemberSchemas {
@@ -24,10 +117,10 @@ export interface MemberSchemas {
   readonly errors: Readonly<Record<string, CompiledSchema>>;
 }
 
-type Part = "key" | "schema" | "filter" | "input" | "output" | "progress";
+type SchemaField = "key" | "schema" | "filter" | "input" | "output" | "progress";
 
 /** Returns the schema of a member by its name. */
-function schemaAt(member: Member, part: Part): Schema | undefined {
+function schemaAt(member: Member, part: SchemaField): Schema | undefined {
   // In every kind of member these names hold a schema or nothing.
   return Object.hasOwn(member, part) ? (Reflect.get(member, part) as Schema | undefined) : undefined;
 }
@@ -60,22 +153,6 @@ function compileMember(member: Member, key: string): MemberSchemas {
 /** Any verb of a channel. */
 export type Verb = RequestVerb | SubscribeVerb;
 
-/** The form of a verb's answer. */
-type Form = "state" | "item" | "keys" | "list" | "value" | "values" | "wait" | "page";
-
-const forms: Readonly<Record<Kind, Partial<Readonly<Record<Verb, Form>>>>> = {
-  cell: { get: "state", watch: "state" },
-  collection: { keys: "keys", watchKeys: "keys", item: "item", watchItem: "item", list: "list", watchList: "list" },
-  stream: { open: "value", latest: "value", watchLatest: "values" },
-  event: { open: "value", wait: "wait", recent: "page", watchRecent: "page" },
-  procedure: { call: "value" },
-};
-
-function unfit(where: string): SurfaceError {
-  const issues = [createIssue([], `expected ${where}`)];
-  return new SurfaceError("INVALID_OUTPUT", "Reading an answer: it does not fit its verb", { issues });
-}
-
 /** Returns the codec of a list of values. */
 function listOf(part: PartCodec): PartCodec {
   return {
@@ -83,7 +160,7 @@ function listOf(part: PartCodec): PartCodec {
     encode: (values) => ({ value: (values as readonly unknown[]).map((value) => part.encode(value)) }),
     receive(answer) {
       const values = isJsonObject(answer) ? answer["value"] : undefined;
-      if (!Array.isArray(values)) throw unfit("a list");
+      if (!Array.isArray(values)) throw expected("a list");
       return Object.freeze(values.map((value) => part.receive(value)));
     },
   };
@@ -97,63 +174,57 @@ function orAbsent(part: PartCodec): PartCodec {
   };
 }
 
+function objectOf(answer: unknown): JsonObject {
+  const value = isJsonObject(answer) ? answer["value"] : undefined;
+  if (!isJsonObject(value)) throw expected("an object");
+  return value;
+}
+
 function textAt(json: JsonObject, key: string): string {
   const found = json[key];
-  if (typeof found !== "string") throw unfit(`"${key}" to be a text`);
+  if (typeof found !== "string") throw expected(`"${key}" to be a text`);
   return found;
 }
 
-function encodeWait(wait: EventWait, part: PartCodec): JsonObject {
-  const { status, cursor, missed, reset } = wait;
-  return {
-    status,
-    cursor,
-    ...(status === "fired" ? { occurrence: part.encode(wait.occurrence) } : {}),
-    ...(missed === undefined ? {} : { missed }),
-    ...(reset === undefined ? {} : { reset }),
-  };
-}
-
-function readWait(json: unknown, part: PartCodec): EventWait {
-  if (!isJsonObject(json)) throw unfit("an object");
-  const { status, reset } = json;
-  const missed = toMissed(json["missed"]);
-  // An invalid number still says that occurrences were missed.
-  const isReset = reset === true || (missed === undefined && json["missed"] !== undefined);
-  if (status !== "fired" && status !== "timed_out") throw unfit(`"status" to be "fired" or "timed_out"`);
-  return {
-    status,
-    cursor: textAt(json, "cursor"),
-    ...(status === "fired" ? { occurrence: part.receive(json["occurrence"]) } : {}),
-    ...(missed === undefined ? {} : { missed }),
-    ...(isReset ? { reset: true } : {}),
-  };
-}
-
-function readPage(json: unknown, occurrences: PartCodec): EventPage {
-  if (!isJsonObject(json)) throw unfit("an object");
-  // The codec of a list returns one.
-  const list = occurrences.receive({ value: json["occurrences"] ?? null }) as readonly unknown[];
-  return { cursor: textAt(json, "cursor"), occurrences: list };
-}
-
+/** Returns the codec of the answer of a wait for an event. */
 function waitOf(part: PartCodec): PartCodec {
   return {
-    // The type of a channel's answer to this verb.
-    encode: (wait) => ({ value: encodeWait(wait as EventWait, part) }),
-    receive: (answer) => readWait(isJsonObject(answer) ? answer["value"] : undefined, part),
+    encode(answer) {
+      // The type of a channel's answer to this verb.
+      const { status, cursor, occurrence, missed, reset } = answer as EventWait;
+      const fired = status === "fired" ? { occurrence: part.encode(occurrence) } : {};
+      const counts = { ...(missed === undefined ? {} : { missed }), ...(reset === undefined ? {} : { reset }) };
+      return { value: { status, cursor, ...fired, ...counts } };
+    },
+    receive(answer) {
+      const json = objectOf(answer);
+      const { status } = json;
+      if (status !== "fired" && status !== "timed_out") throw expected(`"status" to be "fired" or "timed_out"`);
+      const cursor = textAt(json, "cursor");
+      const fired = status === "fired" ? { occurrence: part.receive(json["occurrence"]) } : {};
+      const missed = toMissed(json["missed"]);
+      // An invalid number still says that occurrences were missed.
+      const isReset = json["reset"] === true || (missed === undefined && json["missed"] !== undefined);
+      const counts = { ...(missed === undefined ? {} : { missed }), ...(isReset ? { reset: true as const } : {}) };
+      return { status, cursor, ...fired, ...counts } satisfies EventWait;
+    },
   };
 }
 
-function pageOf(part: PartCodec): PartCodec {
-  const list = listOf(part);
+/** Returns the codec of the kept occurrences of an event. */
+function recentOf(part: PartCodec): PartCodec {
+  const parts = listOf(part);
   return {
     encode(page) {
       // The type of a channel's answer to this verb.
       const { cursor, occurrences } = page as EventPage;
-      return { value: { cursor, occurrences: list.encode(occurrences)["value"] ?? [] } };
+      return { value: { cursor, occurrences: parts.encode(occurrences)["value"] ?? [] } };
     },
-    receive: (answer) => readPage(isJsonObject(answer) ? answer["value"] : undefined, list),
+    receive(answer) {
+      const json = objectOf(answer);
+      const occurrences = parts.receive({ value: json["occurrences"] ?? null });
+      return { cursor: textAt(json, "cursor"), occurrences };
+    },
   };
 }
 
@@ -167,10 +238,10 @@ function itemsOf(key: PartCodec, value: PartCodec): PartCodec {
       return { value: { items: parts, ...(next === undefined ? {} : { next }) } };
     },
     receive(answer) {
-      const page = isJsonObject(answer) ? answer["value"] : undefined;
-      if (!isJsonObject(page) || !Array.isArray(page["items"])) throw unfit("a page");
+      const page = objectOf(answer);
+      if (!Array.isArray(page["items"])) throw expected("a list of items");
       const items = page["items"].map((pair) => {
-        if (!Array.isArray(pair)) throw unfit("a key and an item");
+        if (!Array.isArray(pair)) throw expected("a key and an item");
         return [key.receive(pair[0]), value.receive(pair[1])] as const;
       });
       return Object.freeze({ items, ...(page["next"] === undefined ? {} : { next: textAt(page, "next") }) });
@@ -178,15 +249,25 @@ function itemsOf(key: PartCodec, value: PartCodec): PartCodec {
   };
 }
 
-const answers: Readonly<Record<Form, (schemas: MemberSchemas) => PartCodec>> = {
-  state: ({ value }) => orStale(toPartCodec(value)),
-  item: ({ value }) => orStale(orAbsent(toPartCodec(value))),
-  keys: ({ key }) => orStale(listOf(toPartCodec(key))),
-  list: ({ key, value }) => orStale(itemsOf(toPartCodec(key), toPartCodec(value))),
-  value: ({ value }) => toPartCodec(value),
-  values: ({ value }) => listOf(toPartCodec(value)),
-  wait: ({ value }) => waitOf(toPartCodec(value)),
-  page: ({ value }) => pageOf(toPartCodec(value)),
+/** Makes the codec of the answers of a verb. */
+type ToCodec = (schemas: MemberSchemas) => PartCodec;
+
+const state: ToCodec = ({ value }) => orStale(toPartCodec(value));
+const entry: ToCodec = ({ value }) => orStale(orAbsent(toPartCodec(value)));
+const keys: ToCodec = ({ key }) => orStale(listOf(toPartCodec(key)));
+const list: ToCodec = ({ key, value }) => orStale(itemsOf(toPartCodec(key), toPartCodec(value)));
+const single: ToCodec = ({ value }) => toPartCodec(value);
+const frames: ToCodec = ({ value }) => listOf(toPartCodec(value));
+const wait: ToCodec = ({ value }) => waitOf(toPartCodec(value));
+const recent: ToCodec = ({ value }) => recentOf(toPartCodec(value));
+
+/** The codecs of the answers of each kind of member. The kind does not have the other verbs. */
+const answers: Readonly<Record<Kind, Partial<Readonly<Record<Verb, ToCodec>>>>> = {
+  cell: { get: state, watch: state },
+  collection: { keys, watchKeys: keys, item: entry, watchItem: entry, list, watchList: list },
+  stream: { open: single, latest: single, watchLatest: frames },
+  event: { open: single, wait, recent, watchRecent: recent },
+  procedure: { call: single },
 };
 
 /** Returns whether the argument of a verb is a page, which no schema of the member describes. */
@@ -220,10 +301,8 @@ export class MemberCodec {
   answer(verb: Verb): PartCodec | undefined {
     const codec = this.#answers.get(verb);
     if (codec !== undefined) return codec;
-    const form = forms[this.#kind][verb];
-    if (form === undefined) return undefined;
-    const made = answers[form](this.schemas);
-    this.#answers.set(verb, made);
+    const made = answers[this.#kind][verb]?.(this.schemas);
+    if (made !== undefined) this.#answers.set(verb, made);
     return made;
   }
 
@@ -257,7 +336,7 @@ export class MemberCodec {
   }
 }
 
-const known = new WeakMap<Member, MemberCodec>();
+const memberCodecs = new WeakMap<Member, MemberCodec>();
 
 /**
  * Returns the codec of a member, created once.
@@ -265,10 +344,10 @@ const known = new WeakMap<Member, MemberCodec>();
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` if one of its schemas has no JSON form.
  */
 export function toMemberCodec(member: Member, key: string): MemberCodec {
-  let codec = known.get(member);
+  let codec = memberCodecs.get(member);
   if (codec === undefined) {
     codec = new MemberCodec(member, key);
-    known.set(member, codec);
+    memberCodecs.set(member, codec);
   }
   return codec;
 }

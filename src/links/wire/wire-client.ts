@@ -1,172 +1,239 @@
 import { SurfaceError, type Refusal } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import { ended, NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
 import { toAborted } from "../../spine/signals.ts";
 import type { Carry, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
-import type { Surface } from "../../surface/define-surface.ts";
 import { onRejection } from "../../surface/fault.ts";
-import type { Spec } from "../../surface/member.ts";
-import type { ClientSession } from "./client-session.ts";
-import { ClientStream, skipped, type ReadItem } from "./client-stream.ts";
-import { toMemberCodec, type MemberCodec } from "./member-codec.ts";
-import { toPartCodec, type PartCodec } from "./part-codec.ts";
-import type { PeerContract } from "./contract.ts";
-import { methods, newestWindow, streamWindow, type RpcError } from "./protocol.ts";
-import { SentRequest, type RequestFields } from "./sent-request.ts";
-import { toCallerJson } from "./wire-caller.ts";
-import { readErrorAnswer } from "./wire-fault.ts";
+import { SentRequest, type ClientSession, type Listener, type Prepared } from "./client-session.ts";
+import { toPartCodec, type PartCodec } from "./member-codec.ts";
+import { methods, newestWindow, streamWindow, WireError } from "./protocol.ts";
+import { toCallerJson } from "./request-params.ts";
 
-/** Codes of calls that a closing application cuts off: the outcome of a call that changes something is unknown. */
-const cutCodes: ReadonlySet<string> = new Set(["CLOSED", "OUTCOME_UNKNOWN"]);
-
-/** An operation that is ready to be sent. */
-interface Prepared {
-  /** Its name in errors. */
-  readonly what: string;
-  readonly codec: MemberCodec;
-  readonly answer: PartCodec;
-  readonly params: JsonObject;
-}
-
-/** Returns a reader of the items of a watch, mapped by `to`, that skips repeated ones. */
-function readDistinct(readItem: ReadItem, to: Carry): ReadItem {
-  let last: unknown = skipped;
-  return (item) => {
-    const value = to(readItem(item));
-    if (Object.is(value, last)) return skipped;
-    last = value;
-    return value;
-  };
-}
-
-/** Reads an answer of the far side. @throws SurfaceError `INVALID_OUTPUT` that names the member. */
-function read(codec: PartCodec, part: unknown, what: string): unknown {
+/** Reads a value of the far side. @throws SurfaceError `INVALID_OUTPUT` that names the member. */
+function readPart(codec: PartCodec, part: unknown, what: string): unknown {
   try {
     return codec.receive(part);
   } catch (cause) {
     const issues = cause instanceof SurfaceError ? cause.issues : [];
-    throw new SurfaceError("INVALID_OUTPUT", `Using ${what}: the answer does not fit its schema`, { issues, cause });
+    throw new SurfaceError("INVALID_OUTPUT", `Cannot use ${what}: the answer does not fit its schema`, {
+      issues,
+      cause,
+    });
   }
 }
 
-/** The functions that settle a promise. */
-interface Settle {
+/** Dependencies of an {@link AskRequest}. */
+interface AskDeps {
+  readonly session: ClientSession;
+  readonly prepared: Prepared;
+  readonly to: Carry | undefined;
+  /** The progress token, if there is a listener. */
+  readonly token: number | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
 }
 
-/** Reads the answer of a request. */
-interface AnswerUse {
-  readonly client: WireClient;
-  readonly prepared: Prepared;
-  /** The progress token, if there is a listener, or the number of the stream. */
-  readonly token: number | undefined;
-}
-
 /** An operation that is answered once. */
 class AskRequest extends SentRequest {
-  readonly #use: AnswerUse;
-  readonly #settle: Settle;
+  readonly #deps: AskDeps;
 
-  constructor(setting: RequestFields, use: AnswerUse, settle: Settle) {
-    super(setting);
-    this.#use = use;
-    this.#settle = settle;
+  constructor(deps: AskDeps) {
+    super();
+    this.#deps = deps;
   }
 
-  protected answered(result: unknown): void {
-    this.#use.client.unlisten(this.#use.token);
+  protected settled(outcome: unknown): void {
+    const { session, prepared, to, token, resolve, reject } = this.#deps;
+    session.unlisten(token);
+    if (outcome instanceof SurfaceError) return reject(outcome);
+    if (outcome instanceof WireError) return reject(session.toCause(outcome, prepared));
     try {
-      this.#settle.resolve(this.#use.client.readAnswer(result, this.#use.prepared));
+      const value = readPart(prepared.answer, outcome, prepared.what);
+      resolve(to === undefined ? value : to(value));
     } catch (cause) {
-      this.#settle.reject(cause);
+      reject(cause);
     }
   }
-
-  protected refused(error: RpcError): void {
-    this.#use.client.unlisten(this.#use.token);
-    this.#settle.reject(this.#use.client.toCause(error, this.#use.prepared));
-  }
-
-  protected failed(cause: SurfaceError): void {
-    this.#use.client.unlisten(this.#use.token);
-    this.#settle.reject(cause);
-  }
 }
 
-/** Reads the answer of a stream's request. */
-interface FollowUse extends AnswerUse {
-  readonly stream: ClientStream;
-}
+/** Stands for a repeated item, which no consumer gets. */
+const repeated: unique symbol = Symbol("repeated");
 
-/** An operation whose answer is the end of a stream. */
-class FollowRequest extends SentRequest {
-  readonly #use: FollowUse;
-  readonly #signal: AbortSignal | undefined;
+/**
+ * The iteration of one consumer over the items of a subscription, and its request, whose answer is the end. The far side sends as many
+ * items as it has credit for. Items are read when the consumer takes them; while it takes none, no more than the window is sent.
+ */
+class ClientStream extends SentRequest implements AsyncIterableIterator<unknown>, Pushing<unknown>, Listener {
+  readonly #session: ClientSession;
+  readonly #operation: Operation<SubscribeVerb>;
+  readonly #to: Carry | undefined;
+  /** Most items under way. */
+  readonly #window: number;
+  readonly #nexts = new NextQueue(this);
+  readonly #items: JsonObject[] = [];
+  #prepared: Prepared | undefined;
+  #signal: AbortSignal | undefined;
+  #stream: number | undefined;
+  #sink: Sink<unknown> | undefined;
+  #last: unknown = repeated;
+  #taken = 0;
+  #end: { readonly cause: SurfaceError | Refusal | undefined } | undefined;
 
-  constructor(setting: RequestFields, use: FollowUse) {
-    super(setting);
-    this.#use = use;
-    this.#signal = setting.signal;
+  /** @param to - maps the items; items that are then the same as before are left out. */
+  constructor(session: ClientSession, operation: Operation<SubscribeVerb>, to: Carry | undefined) {
+    super();
+    this.#session = session;
+    this.#operation = operation;
+    this.#to = to;
+    this.#window = operation.verb === "open" ? streamWindow : newestWindow;
   }
 
-  protected answered(): void {
-    this.#use.client.unlisten(this.#use.token);
-    this.#use.stream.finish();
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
-  protected refused(error: RpcError): void {
-    this.#use.client.unlisten(this.#use.token);
-    this.#use.stream.finish(this.#use.client.toCause(error, this.#use.prepared));
+  get canPush(): boolean {
+    return this.#sink === undefined;
   }
 
-  protected failed(cause: SurfaceError): void {
-    this.#use.client.unlisten(this.#use.token);
+  next(): Promise<IteratorResult<unknown>> {
+    return this.#nexts.next();
+  }
+
+  async return(): Promise<IteratorResult<unknown>> {
+    this.#leave();
+    return ended;
+  }
+
+  push(sink: Sink<unknown>): void {
+    this.#sink = sink;
+    try {
+      if (this.#end === undefined) this.#open();
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    this.resume();
+  }
+
+  resume(): void {
+    while (this.#items.length > 0 && this.#sink?.isFull === false) this.#hand(this.#sink);
+    if (this.#end === undefined || this.#items.length > 0) return;
+    const sink = this.#sink;
+    if (sink?.isFull !== false) return;
+    this.#sink = undefined;
+    const { cause } = this.#end;
+    if (cause === undefined) sink.ended();
+    else sink.failed(cause);
+  }
+
+  /** Takes an item. Returns `false` if it was sent without credit. */
+  take(item: JsonObject): boolean {
+    if (this.#end !== undefined) return true;
+    if (this.#items.length + this.#taken >= this.#window) return false;
+    this.#items.push(item);
+    this.resume();
+    return true;
+  }
+
+  protected settled(outcome: unknown): void {
+    if (outcome instanceof WireError)
+      return this.#finish(this.#prepared && this.#session.toCause(outcome, this.#prepared));
+    if (!(outcome instanceof SurfaceError)) return this.#finish();
     // A consumer that has left, or closed the connection, gets no error.
-    if (this.#signal?.aborted === true || this.#use.client.isClosed) this.#use.stream.abandon();
-    else this.#use.stream.finish(cause);
+    if (this.#signal?.aborted !== true && !this.#session.isClosed) return this.#finish(outcome);
+    this.#items.length = 0;
+    this.#finish();
   }
-}
 
-/** Dependencies of a {@link WireClient}. */
-export interface WireClientDeps {
-  readonly surface: Surface<Spec>;
-  readonly session: ClientSession;
-  readonly contract: PeerContract;
+  #open(): void {
+    const prepared = this.#session.prepare(this.#operation);
+    const { what, params } = prepared;
+    // Read once: a getter may create it.
+    const { signal } = this.#operation.options;
+    const stream = this.#session.listen(this);
+    this.#signal = signal;
+    this.#stream = stream;
+    this.#prepared = prepared;
+    const fields = { method: methods.follow, what, signal, params: { ...params, stream, credit: this.#window } };
+    this.#session.send(this, fields);
+  }
+
+  /** Ends it, after the items that have come. */
+  #finish(cause?: SurfaceError | Refusal): void {
+    this.#session.unlisten(this.#stream);
+    this.#end ??= { cause };
+    this.resume();
+  }
+
+  #hand(sink: Sink<unknown>): void {
+    let value: unknown;
+    try {
+      value = this.#read(this.#items.shift());
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    this.#giveBack();
+    if (value !== repeated) sink.value(value);
+  }
+
+  #read(item: JsonObject | undefined): unknown {
+    if (item === undefined || this.#prepared === undefined) return repeated;
+    const { answer, what } = this.#prepared;
+    const value = readPart(answer, item, what);
+    if (this.#to === undefined) return value;
+    const mapped = this.#to(value);
+    if (Object.is(mapped, this.#last)) return repeated;
+    this.#last = mapped;
+    return mapped;
+  }
+
+  #fail(cause: unknown): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    this.#leave();
+    sink?.failed(cause);
+  }
+
+  /** Gives credit back by halves of the window: a message an item would cost as much as the item. */
+  #giveBack(): void {
+    this.#taken += 1;
+    if (this.#stream === undefined || this.#end !== undefined || this.#taken * 2 < this.#window) return;
+    const credit = this.#taken;
+    this.#taken = 0;
+    this.#session.grant(this.#stream, credit);
+  }
+
+  #leave(): void {
+    const isOpen = this.#prepared !== undefined && this.#end === undefined;
+    this.#items.length = 0;
+    this.#finish();
+    if (isOpen) this.cancel(new SurfaceError("ABORTED", "Cannot iterate: the consumer has left"));
+  }
 }
 
 /** The channel of a surface over a session. */
 export class WireClient implements SurfaceChannel {
-  readonly #setting: WireClientDeps;
-  readonly #surface: Surface<Spec>;
   readonly #session: ClientSession;
-  readonly #contract: PeerContract;
   readonly #to: Carry | undefined;
 
   /** @param to - maps the values; see {@link as}. */
-  constructor(setting: WireClientDeps, to?: Carry) {
-    this.#setting = setting;
-    this.#surface = setting.surface;
-    this.#session = setting.session;
-    this.#contract = setting.contract;
+  constructor(session: ClientSession, to?: Carry) {
+    this.#session = session;
     this.#to = to;
   }
 
-  /** Whether this side has closed the connection. */
-  get isClosed(): boolean {
-    return this.#session.isClosed;
-  }
-
   as(to: Carry): SurfaceChannel {
-    return new WireClient(this.#setting, to);
+    return new WireClient(this.#session, to);
   }
 
   request(operation: Operation<RequestVerb>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const prepared = this.#prepare(operation);
+      const session = this.#session;
+      const prepared = session.prepare(operation);
       const { what } = prepared;
       // Read once: a getter may create the signal.
       const { signal } = operation.options;
-      if (signal?.aborted === true) throw toAborted(signal, `Using ${what}`);
+      if (signal?.aborted === true) throw toAborted(signal, `Cannot use ${what}`);
       const caller = toCaller(operation, what);
       const token = this.#listen(operation, prepared);
       const params = {
@@ -175,83 +242,25 @@ export class WireClient implements SurfaceChannel {
         ...(caller === undefined ? {} : { caller }),
         ...(token === undefined ? {} : { progress: token }),
       };
-      const setting = { method: methods.ask, params, what, signal };
-      this.#session.send(new AskRequest(setting, { client: this, prepared, token }, { resolve, reject }));
+      const request = new AskRequest({ session, prepared, to: this.#to, token, resolve, reject });
+      session.send(request, { method: methods.ask, params, what, signal });
     });
   }
 
   subscribe(operation: Operation<SubscribeVerb>): AsyncIterable<unknown> {
-    const window = operation.verb === "open" ? streamWindow : newestWindow;
-    let request: SentRequest | undefined;
-    let token: number | undefined;
-    return new ClientStream({
-      window,
-      open: (stream) => {
-        const prepared = this.#prepare(operation);
-        const { what } = prepared;
-        const { signal } = operation.options;
-        token = this.#session.listen(stream);
-        const params = { ...prepared.params, stream: token, credit: window };
-        const setting = { method: methods.follow, params, what, signal };
-        request = new FollowRequest(setting, { client: this, prepared, token, stream });
-        this.#session.send(request);
-        const readItem: ReadItem = (item) => read(prepared.answer, item, what);
-        return this.#to === undefined ? readItem : readDistinct(readItem, this.#to);
-      },
-      grant: (credit) => {
-        if (token !== undefined) this.#session.grant(token, credit);
-      },
-      stop: () => request?.cancel(new SurfaceError("ABORTED", "Iterating: the consumer has left")),
-    });
+    return new ClientStream(this.#session, operation, this.#to);
   }
 
-  /** Reads a result for the caller. */
-  readAnswer(result: unknown, { answer, what }: Prepared): unknown {
-    const carried = read(answer, result, what);
-    return this.#to === undefined ? carried : this.#to(carried);
-  }
-
-  /** Removes the listener of a token. */
-  unlisten(token: number | undefined): void {
-    if (token !== undefined) this.#session.unlisten(token);
-  }
-
-  /** Returns the error of this side for an error of the far side. */
-  toCause(error: RpcError, { what, codec }: Prepared): SurfaceError | Refusal {
-    const refusal = this.#session.refusalOf(error, what);
-    if (refusal !== undefined) return refusal;
-    const { errors } = codec.schemas;
-    const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
-    // The call was running when the application closed: it fails as the calls that the end of the connection cuts off.
-    if (cause instanceof SurfaceError && cutCodes.has(cause.code) && this.#session.isLeaving) {
-      return new SurfaceError("DISCONNECTED", `Using ${what}: the application closed before the answer`);
-    }
-    return cause;
-  }
-
-  /** @throws SurfaceError if it cannot be sent. */
-  #prepare({ verb, member: key, argument }: Operation<RequestVerb | SubscribeVerb>): Prepared {
-    const what = `"${key}" of surface "${this.#surface.name}"`;
-    const refusal = this.#session.refusal();
-    if (refusal !== undefined) throw refusal;
-    const member = this.#contract.member(key, what);
-    const codec = toMemberCodec(member, key);
-    const answer = codec.answer(verb);
-    if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Using ${what}: a ${member.kind} has no "${verb}"`);
-    const json = codec.encodeArgument(verb, argument);
-    return { what, codec, answer, params: { verb, member: key, ...(json === undefined ? {} : { argument: json }) } };
-  }
-
-  /** Listens to the progress of a call, if it has a listener. Returns the progress token. */
-  #listen(use: Operation<RequestVerb>, { codec, what }: Prepared): number | undefined {
-    const { onProgress } = use.options;
-    if (onProgress === undefined || use.verb !== "call") return undefined;
+  /** Listens to the progress of a call, if its caller does. Returns the progress token. */
+  #listen({ verb, options }: Operation<RequestVerb>, { codec, what }: Prepared): number | undefined {
+    const { onProgress } = options;
+    if (onProgress === undefined || verb !== "call") return undefined;
     const progress = toPartCodec(codec.schemas.progress);
     return this.#session.listen({
       take(part) {
         try {
           // Neither a failing listener nor invalid progress fails the call.
-          onRejection(onProgress(read(progress, part, what)), () => {});
+          onRejection(onProgress(readPart(progress, part, what)), () => {});
         } catch {
           // As above.
         }
@@ -271,15 +280,4 @@ function toOptions({ options: { timeoutMs, since } }: Operation<RequestVerb>): J
   return {
     options: { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) },
   };
-}
-
-function readDetails(errors: MemberCodec["schemas"]["errors"], code: string, details: JsonValue): unknown {
-  const schema = errors[code];
-  if (schema === undefined) return details;
-  try {
-    return toPartCodec(schema).receive({ value: details });
-  } catch {
-    // Withheld, as owners withhold invalid details.
-    return undefined;
-  }
 }

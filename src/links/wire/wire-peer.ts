@@ -1,14 +1,14 @@
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { Clock } from "../../spine/clock.ts";
 import { SlotMap } from "../../spine/collections.ts";
-import type { PeerShares } from "./peer-shares.ts";
-import { RpcError } from "./protocol.ts";
+import type { PeerShares } from "../link-options.ts";
 import type { TransportListener, WireTransport } from "../transport/base-transport.ts";
-import { refuse, toErrorAnswer } from "./wire-fault.ts";
+import { methods, toErrorAnswer, toRejection, WireError } from "./protocol.ts";
 
 /** Callbacks of a {@link WirePeer}. None of them may throw. */
 export interface PeerHandlers {
-  /** Answers a request, now or later, by its `reply()`. */
+  /** Answers a request by its `reply()`, now or later. */
   request(request: IncomingRequest): void;
   notification(method: string, params: unknown): void;
   /** The far side has taken everything that was written. */
@@ -17,16 +17,15 @@ export interface PeerHandlers {
   ended(cause: unknown, lost: readonly OutgoingRequest[]): void;
 }
 
-/** A request to the far side. One of its methods is called, once; only `lose()` after the connection has ended. */
+/** A request to the far side. */
 export interface OutgoingRequest {
   /** Assigned by the peer that sends it. */
   id: number;
-  readonly method: string;
-  readonly params: JsonObject;
-  result(result: unknown): void;
-  error(error: RpcError): void;
-  /** It was not sent because it is too large, or its connection has ended. */
-  lose(cause: SurfaceError): void;
+  /**
+   * Receives the outcome, once: the result, the {@link WireError} of the far side, or a SurfaceError if no answer comes, also if it was
+   * not sent. Must not throw.
+   */
+  settle(outcome: unknown): void;
 }
 
 /** An unanswered request of the far side. Creates its signal on first access. */
@@ -48,7 +47,7 @@ export class IncomingRequest {
     this.size = message.size;
   }
 
-  /** Fires when the far side cancels the request, or has gone. */
+  /** Fires when the far side cancels the request or disconnects. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -63,33 +62,9 @@ export class IncomingRequest {
     this.#controller?.abort();
   }
 
-  /** Answers the request with a result, or with an `RpcError`. The first answer counts. */
+  /** Answers the request with a result, or with an `WireError`. The first answer counts. */
   reply(outcome: unknown): void {
     this.#peer.reply(this, outcome);
-  }
-}
-
-/** A request that ignores its answer, and only knows whether it is open. */
-class Probe implements OutgoingRequest {
-  id = -1;
-  readonly method: string;
-  readonly params: JsonObject = {};
-  isOpen = true;
-
-  constructor(method: string) {
-    this.method = method;
-  }
-
-  result(): void {
-    this.isOpen = false;
-  }
-
-  error(): void {
-    this.isOpen = false;
-  }
-
-  lose(): void {
-    this.isOpen = false;
   }
 }
 
@@ -99,14 +74,14 @@ function isId(id: unknown): id is string | number {
   return typeof id === "string" ? id.length <= maxIdLength : Number.isSafeInteger(id);
 }
 
-/** Whether one message was too large to be written. The connection goes on. */
+/** Whether a message was too large to be written. Its connection stays open. */
 function isTooLarge(cause: unknown): cause is SurfaceError {
   return cause instanceof SurfaceError && cause.code === "FRAME_TOO_LARGE";
 }
 
 /** Creates the error of a request of which nothing was sent. */
 function createUnsent(): SurfaceError {
-  return new SurfaceError("UNAVAILABLE", "Sending a request: the connection has ended");
+  return new SurfaceError("UNAVAILABLE", "Cannot send a request: the connection has ended");
 }
 
 /**
@@ -122,7 +97,7 @@ export class WirePeer implements TransportListener {
   readonly #shares: PeerShares | undefined;
   readonly #incoming = new SlotMap<string, IncomingRequest>();
   readonly #outgoing = new SlotMap<string, OutgoingRequest>();
-  #probe: Probe | undefined;
+  #isProbing = false;
   #lastId = -1;
   #wasHeard = false;
   #received = 0;
@@ -136,7 +111,7 @@ export class WirePeer implements TransportListener {
     this.#shares = shares;
   }
 
-  /** Whether it can be written to. */
+  /** Whether the connection has not ended. */
   get isOpen(): boolean {
     return !this.#isOver;
   }
@@ -146,7 +121,7 @@ export class WirePeer implements TransportListener {
     return this.#transport.isFull;
   }
 
-  /** Begins to read. */
+  /** Starts to read. */
   listen(): void {
     this.#transport.listen(this);
   }
@@ -172,32 +147,32 @@ export class WirePeer implements TransportListener {
     return hasMoved;
   }
 
-  /** Sends a notification without params, unless it would wait behind what the far side has not taken. */
-  tell(method: string): void {
-    if (!this.isFull) this.notify(method, {});
+  /** Notifies the far side of this side, unless the notification would wait behind unread output. */
+  tell(): void {
+    if (!this.isFull) this.notify(methods.ping, {});
   }
 
   /** Sends a request, or loses it at once. */
-  request(request: OutgoingRequest): void {
-    if (this.#isOver) return request.lose(createUnsent());
+  request(request: OutgoingRequest, method: string, params: JsonObject): void {
+    if (this.#isOver) return request.settle(createUnsent());
     this.#lastId += 1;
     const id = this.#lastId;
     request.id = id;
     this.#outgoing.add(String(id), request);
     try {
-      this.#write({ jsonrpc: "2.0", id, method: request.method, params: request.params });
+      this.#write({ jsonrpc: "2.0", id, method, params });
     } catch (cause) {
       this.#outgoing.take(String(id));
-      request.lose(isTooLarge(cause) ? cause : createUnsent());
+      request.settle(isTooLarge(cause) ? cause : createUnsent());
       if (!isTooLarge(cause)) this.ended(cause);
     }
   }
 
-  /** Asks for a sign of life, unless an earlier probe is unanswered. */
-  ask(method: string): void {
-    if (this.#isOver || this.#probe?.isOpen === true) return;
-    this.#probe = new Probe(method);
-    this.request(this.#probe);
+  /** Asks for a sign of life, unless an earlier ping is unanswered. */
+  ask(): void {
+    if (this.#isOver || this.#isProbing) return;
+    this.#isProbing = true;
+    this.request({ id: -1, settle: () => (this.#isProbing = false) }, methods.ping, {});
   }
 
   /** Cancels a request that was sent: its answer is dropped. */
@@ -221,7 +196,7 @@ export class WirePeer implements TransportListener {
     }
   }
 
-  /** Answers a request with a result or an `RpcError`. Replaces a result that is too large by an error. */
+  /** Answers a request with a result or an `WireError`. Replaces a result that is too large by an error. */
   reply(request: IncomingRequest, outcome: unknown): void {
     if (this.#incoming.take(String(request.id)) === undefined || this.#isOver) return;
     this.#shares?.answered(request.size);
@@ -233,7 +208,7 @@ export class WirePeer implements TransportListener {
     if (this.#isOver) return;
     const problem = this.#take(message);
     if (problem === undefined) return;
-    this.ended(new SurfaceError("PROTOCOL_MISMATCH", `Reading a message: found ${problem}`));
+    this.ended(new SurfaceError("PROTOCOL_MISMATCH", `Cannot read a message: it is ${problem}`));
   }
 
   drained(): void {
@@ -274,7 +249,7 @@ export class WirePeer implements TransportListener {
   #takeRequest(request: IncomingRequest): undefined {
     const key = String(request.id);
     if (this.#incoming.has(key)) return;
-    if (this.#shares?.admit(request.size) === false) return this.#answer(request.id, refuse("OVERFLOW"));
+    if (this.#shares?.admit(request.size) === false) return this.#answer(request.id, toRejection("OVERFLOW"));
     this.#incoming.add(key, request);
     this.#handlers.request(request);
   }
@@ -292,20 +267,20 @@ export class WirePeer implements TransportListener {
     if (!isId(id)) return "an answer without an id";
     if (error === undefined) {
       if (result === undefined) return "an answer without a result";
-      this.#outgoing.take(String(id))?.result(result);
+      this.#outgoing.take(String(id))?.settle(result);
       return undefined;
     }
     const { code, message, data } = isJsonObject(error) ? error : {};
     if (typeof code !== "number" || !Number.isSafeInteger(code) || typeof message !== "string") {
-      return "an error that is none";
+      return "an error without a code or a message";
     }
-    this.#outgoing.take(String(id))?.error(new RpcError(code, message, data));
+    this.#outgoing.take(String(id))?.settle(new WireError(code, message, data));
     return undefined;
   }
 
   #answer(id: string | number, outcome: unknown): undefined {
     try {
-      if (outcome instanceof RpcError) this.#write({ jsonrpc: "2.0", id, error: outcome });
+      if (outcome instanceof WireError) this.#write({ jsonrpc: "2.0", id, error: outcome });
       else this.#write({ jsonrpc: "2.0", id, result: outcome });
     } catch (cause) {
       if (isTooLarge(cause)) this.#answer(id, toErrorAnswer(new SurfaceError("FRAME_TOO_LARGE", "")));
@@ -319,6 +294,69 @@ export class WirePeer implements TransportListener {
     if (this.#shares.weigh(this.#transport.backlog)) return this.#transport.pause();
     // The far side has left more unread than it may.
     this.#transport.destroy();
-    this.ended(new SurfaceError("OVERFLOW", "Writing to a link: its far side reads too slowly"));
+    this.ended(new SurfaceError("OVERFLOW", "Cannot write to a link: its far side reads too slowly"));
+  }
+}
+
+/** Dependencies of a {@link Heartbeat}. */
+export interface HeartbeatDeps {
+  readonly clock: Clock;
+  /** Milliseconds of silence after which the far side is asked for a sign of life. */
+  readonly everyMs: number;
+  readonly peer: Pick<WirePeer, "takeHeard" | "takeMoved" | "tell" | "ask">;
+  /** Called when the far side does not answer. */
+  lost(): void;
+}
+
+/** Silent intervals until the far side counts as lost: one before it is asked, two after. */
+const maxSilent = 3;
+
+/** A timer that fires later than this share of its interval shows that this process was stopped, and nothing about the far side. */
+const lateShare = 0.2;
+
+/** Asks a silent far side for a sign of life, and reports it lost if none comes. */
+export class Heartbeat {
+  readonly #deps: HeartbeatDeps;
+  #silent = 0;
+  #stop: () => void;
+  #isOver = false;
+
+  constructor(deps: HeartbeatDeps) {
+    this.#deps = deps;
+    this.#stop = this.#arm();
+  }
+
+  /** Stops it. Callable twice. */
+  stop(): void {
+    this.#isOver = true;
+    this.#stop();
+  }
+
+  #arm(): () => void {
+    const { clock, everyMs } = this.#deps;
+    const dueAt = clock.now() + everyMs;
+    return clock.after(everyMs, () => {
+      if (this.#isOver) return;
+      const isLate = clock.now() - dueAt > everyMs * lateShare;
+      this.#tick(isLate);
+      if (!this.#isOver) this.#stop = this.#arm();
+    });
+  }
+
+  #tick(isLate: boolean): void {
+    const { peer } = this.#deps;
+    const wasHeard = peer.takeHeard();
+    const hasMoved = peer.takeMoved();
+    // A large message is under way: the answer to a ping would come behind it. The far side, too, needs a sign of life.
+    if (hasMoved && !wasHeard) peer.tell();
+    if (wasHeard || hasMoved || isLate) {
+      this.#silent = 0;
+      return;
+    }
+    this.#silent += 1;
+    if (this.#silent === 1) peer.ask();
+    if (this.#silent < maxSilent) return;
+    this.stop();
+    this.#deps.lost();
   }
 }

@@ -1,33 +1,117 @@
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { followSignal } from "../../spine/signals.ts";
+import { toPushing, type Pushing, type Sink } from "../../spine/pushing.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { followSignal } from "../../spine/signals.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import { kScope, type Served } from "../../surface/implement-surface.ts";
 import { nextTurn } from "../../surface/owner/waiting.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import { createLinkBudgets, type LinkBudgets } from "../link-options.ts";
+import { createLinkBudgets, PeerShares, type LinkBudgets } from "../link-options.ts";
 import { reachSurface } from "../reach-surface.ts";
-import { Heartbeat } from "./heartbeat.ts";
-import { toPartCodec } from "./part-codec.ts";
-import { PeerShares } from "./peer-shares.ts";
+import type { WireTransport } from "../transport/base-transport.ts";
+import { toPartCodec } from "./member-codec.ts";
 import {
   defaultHandshakeMs,
   defaultHeartbeatMs,
   goodbyeMs,
+  invalidParams,
   maxAsks,
+  maxCredit,
   maxStreams,
   methods,
+  notTaken,
   protocolVersion,
+  toErrorAnswer,
+  toRejection,
+  unknownMethod,
   type Part,
 } from "./protocol.ts";
-import { readAsk, readFollow, readHello, type AskedOnce, type AskedStream, type Hello } from "./read-use.ts";
-import { Greeted, type ServedMember } from "./served-members.ts";
-import { readCredit, ServedStream } from "./served-stream.ts";
-import type { WireTransport } from "../transport/base-transport.ts";
-import { invalid, refuse, toErrorAnswer, unknown, untaken } from "./wire-fault.ts";
-import { WirePeer, type IncomingRequest, type PeerHandlers } from "./wire-peer.ts";
+import { readAsk, readCredit, readFollow, readHello, type AskParams, type Hello } from "./request-params.ts";
+import { ServedSurface, type ServedMember } from "./served-surface.ts";
+import { Heartbeat, WirePeer, type IncomingRequest, type PeerHandlers } from "./wire-peer.ts";
+
+/** Dependencies of a {@link ServedStream}. */
+interface StreamDeps {
+  readonly values: AsyncIterable<unknown>;
+  /** Items that the consumer takes at first. */
+  readonly credit: number;
+  /** Fires when the consumer has gone. */
+  readonly signal: AbortSignal;
+  readonly peer: WirePeer;
+  /** Encodes and sends an item. @throws SurfaceError `UNSERIALISABLE` or `FRAME_TOO_LARGE`. */
+  send(this: void, value: unknown): void;
+  /** Called once, after the iteration has ended and returned. */
+  over(this: void, failure?: { readonly cause: unknown }): void;
+}
+
+/**
+ * Sends the values of one iteration within the credit of its consumer. Without credit it pulls no values: an iteration over
+ * the newest value then skips to the newest, and a lossless one waits.
+ */
+class ServedStream implements Sink<unknown> {
+  readonly #deps: StreamDeps;
+  readonly #values: Pushing<unknown>;
+  #credit: number;
+  #isOver = false;
+
+  constructor(deps: StreamDeps) {
+    this.#deps = deps;
+    this.#credit = deps.credit;
+    this.#values = toPushing(deps.values);
+  }
+
+  /** Starts to send, until the values end or the consumer has gone. */
+  start(): void {
+    const { signal } = this.#deps;
+    signal.addEventListener("abort", () => this.ended(), { once: true });
+    if (signal.aborted) this.ended();
+    else this.#values.push(this);
+  }
+
+  get isFull(): boolean {
+    return this.#credit <= 0 || this.#deps.peer.isFull;
+  }
+
+  /** Adds credit. */
+  grant(credit: number): void {
+    this.#credit = Math.min(this.#credit + credit, maxCredit);
+    this.resume();
+  }
+
+  /** Continues, if the far side has read enough. */
+  resume(): void {
+    if (!this.isFull) this.#values.resume();
+  }
+
+  value(value: unknown): void {
+    if (this.#isOver) return;
+    this.#credit -= 1;
+    try {
+      this.#deps.send(value);
+    } catch (cause) {
+      this.failed(cause);
+    }
+  }
+
+  ended(): void {
+    this.#end();
+  }
+
+  failed(cause: unknown): void {
+    this.#end({ cause });
+  }
+
+  #end(failure?: { readonly cause: unknown }): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#values.return().then(
+      () => this.#deps.over(failure),
+      (cause: unknown) => this.#deps.over(failure ?? { cause }),
+    );
+  }
+}
 
 /** Options of a {@link WireServer}. Times are in milliseconds. */
 export interface WireServerOptions {
@@ -61,17 +145,15 @@ export class WireServer implements PeerHandlers {
   readonly #heartbeat: Heartbeat;
   readonly #stopHandshake: () => void;
   #asks = 0;
-  /** Asks that wait for an event: the end cuts them off, and clients send them again elsewhere. */
+  /** Running waits for an event: the end cuts them off, and clients send them again elsewhere. */
   #waits = 0;
-  /** Follows, also before their stream exists. */
-  #follows = 0;
-  #greeted: Greeted | undefined;
+  #surface: ServedSurface | undefined;
   #isLeaving = false;
   #isPeerLeaving = false;
   #isOver = false;
   #closing: Promise<void> | undefined;
-  /** Checks whether a closing server may end. */
-  #look: () => void = () => {};
+  /** Ends the wait of a closing server. */
+  #onIdle: () => void = () => {};
   #resolveClosed: () => void = () => {};
   /** Resolves when the connection has ended; never rejects. */
   readonly closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
@@ -87,7 +169,7 @@ export class WireServer implements PeerHandlers {
     this.#peer = peer;
     this.#heartbeat = new Heartbeat({ clock, everyMs: heartbeatMs, peer, lost: () => peer.ended(undefined) });
     this.#stopHandshake = clock.after(handshakeMs, () => {
-      if (this.#greeted === undefined) peer.ended(undefined);
+      if (this.#surface === undefined) peer.ended(undefined);
     });
     peer.listen();
     this.#endWith(served[kScope]);
@@ -98,7 +180,7 @@ export class WireServer implements PeerHandlers {
 
   /** Whether the peer has said hello. */
   get isGreeted(): boolean {
-    return this.#greeted !== undefined;
+    return this.#surface !== undefined;
   }
 
   /** Tells the peer that no new requests are taken. Callable twice. */
@@ -116,27 +198,27 @@ export class WireServer implements PeerHandlers {
 
   request(request: IncomingRequest): void {
     const { method, params } = request;
-    const greeted = this.#greeted;
+    const surface = this.#surface;
     if (method === methods.hello) return request.reply(this.#hello(params));
-    if (greeted === undefined) return request.reply(refuse("PROTOCOL_MISMATCH"));
+    if (surface === undefined) return request.reply(toRejection("PROTOCOL_MISMATCH"));
     switch (method) {
       case methods.ask:
-        return this.#takeAsk(greeted, request);
+        return this.#ask(surface, request);
       case methods.follow:
-        return this.#takeFollow(greeted, request);
+        return this.#follow(surface, request);
       case methods.ping:
         return request.reply(null);
       case methods.describe:
-        return request.reply(greeted.describe(params) ?? invalid);
+        return request.reply(surface.describe(params) ?? invalidParams);
       default:
-        return request.reply(unknown);
+        return request.reply(unknownMethod);
     }
   }
 
   notification(method: string, params: unknown): void {
     if (method === methods.goodbye) {
       this.#isPeerLeaving = true;
-      this.#look();
+      this.#checkIdle();
     }
     if (method !== methods.credit || !isJsonObject(params)) return;
     const credit = readCredit(params["credit"]);
@@ -148,71 +230,60 @@ export class WireServer implements PeerHandlers {
     const unsent = [...this.#unsentProgress];
     this.#unsentProgress.clear();
     for (const [token, part] of unsent) this.#sendProgress(token, part);
-    for (const stream of [...this.#streams.values()]) stream.look();
+    for (const stream of [...this.#streams.values()]) stream.resume();
   }
 
   ended(): void {
     this.#isOver = true;
     this.#stopHandshake();
     this.#heartbeat.stop();
-    this.#look();
+    this.#checkIdle();
     this.#resolveClosed();
   }
 
   #hello(params: unknown): unknown {
     const hello = readHello(params);
-    if (hello === undefined) return invalid;
-    if (hello.protocol !== protocolVersion) return refuse("PROTOCOL_MISMATCH");
+    if (hello === undefined) return invalidParams;
+    if (hello.protocol !== protocolVersion) return toRejection("PROTOCOL_MISMATCH");
     try {
       return this.#greet(hello);
     } catch (cause) {
-      return toErrorAnswer(cause instanceof SurfaceError ? cause : new SurfaceError("INTERNAL", "Serving a hello"));
+      return toErrorAnswer(
+        cause instanceof SurfaceError ? cause : new SurfaceError("INTERNAL", "Cannot serve a hello"),
+      );
     }
   }
 
   /** @throws SurfaceError `UNKNOWN_MEMBER` or `DROPPED`. */
   #greet({ surface: asked, members }: Hello): unknown {
-    if (this.#greeted?.isFor(asked) === false) return refuse("UNKNOWN_MEMBER");
+    if (this.#surface?.isFor(asked) === false) return toRejection("UNKNOWN_MEMBER");
     const reached = reachSurface(this.#served, asked);
     this.#endWith(reached.scope);
-    if (this.#isLeaving) return untaken;
-    this.#greeted ??= new Greeted(asked, reached, this.#onFault);
+    if (this.#isLeaving) return notTaken;
+    this.#surface ??= new ServedSurface(asked, reached, this.#onFault);
     this.#peer.trust();
     this.#stopHandshake();
     return {
       protocol: protocolVersion,
       surface: asked.name,
-      members: this.#greeted.members.digests(members),
+      members: this.#surface.digests(members),
       heartbeatMs: this.#heartbeatMs,
     };
   }
 
-  #takeAsk(greeted: Greeted, request: IncomingRequest): void {
+  /** Runs an operation. Answers at once if nothing waits. */
+  #ask(surface: ServedSurface, request: IncomingRequest): void {
     const asked = readAsk(request.params);
-    if (asked === undefined) return request.reply(invalid);
-    if (this.#isLeaving) return request.reply(untaken);
-    if (this.#asks >= maxAsks) return request.reply(refuse("OVERFLOW"));
+    if (asked === undefined) return request.reply(invalidParams);
+    if (this.#isLeaving) return request.reply(notTaken);
+    if (this.#asks >= maxAsks) return request.reply(toRejection("OVERFLOW"));
     this.#asks += 1;
     if (asked.verb === "wait") this.#waits += 1;
-    this.#ask(greeted, asked, request);
-  }
-
-  #takeFollow(greeted: Greeted, request: IncomingRequest): void {
-    const asked = readFollow(request.params);
-    if (asked === undefined || this.#streams.has(asked.stream)) return request.reply(invalid);
-    if (this.#isLeaving) return request.reply(untaken);
-    if (this.#follows >= maxStreams) return request.reply(refuse("OVERFLOW"));
-    this.#follows += 1;
-    this.#follow(greeted, asked, request);
-  }
-
-  /** Answers at once if nothing waits. */
-  #ask({ channel, members }: Greeted, asked: AskedOnce, request: IncomingRequest): void {
     const { verb, member, argument, options, progress } = asked;
     const over = (outcome: unknown): void => this.#answer(asked, request, outcome);
     try {
-      const served = members.find(member, verb);
-      const value = channel.request({
+      const served = surface.find(member, verb);
+      const value = surface.channel.request({
         verb,
         member,
         argument: served.codec.decodeArgument(verb, argument),
@@ -227,21 +298,21 @@ export class WireServer implements PeerHandlers {
       });
       const encode = (settled: unknown): void => over(served.answer.encode(settled));
       if (!(value instanceof Promise)) return encode(value);
-      value.then(encode).catch((cause: unknown) => over(members.toAnswer(cause, member)));
+      value.then(encode).catch((cause: unknown) => over(surface.toAnswer(cause, member)));
     } catch (cause) {
-      over(members.toAnswer(cause, member));
+      over(surface.toAnswer(cause, member));
     }
   }
 
-  #answer({ verb, progress }: AskedOnce, request: IncomingRequest, outcome: unknown): void {
+  #answer({ verb, progress }: AskParams, request: IncomingRequest, outcome: unknown): void {
     request.reply(outcome);
     this.#asks -= 1;
     if (verb === "wait") this.#waits -= 1;
     if (progress !== undefined) this.#unsentProgress.delete(progress);
-    this.#look();
+    this.#checkIdle();
   }
 
-  #tell({ progress: token, member }: AskedOnce, { codec }: ServedMember, value: unknown): void {
+  #tell({ progress: token, member }: AskParams, { codec }: ServedMember, value: unknown): void {
     if (token === undefined) return;
     try {
       this.#sendProgress(token, toPartCodec(codec.schemas.progress).encode(value));
@@ -250,25 +321,24 @@ export class WireServer implements PeerHandlers {
     }
   }
 
-  #follow({ channel, members }: Greeted, asked: AskedStream, request: IncomingRequest): void {
+  #follow(surface: ServedSurface, request: IncomingRequest): void {
+    const asked = readFollow(request.params);
+    if (asked === undefined || this.#streams.has(asked.stream)) return request.reply(invalidParams);
+    if (this.#isLeaving) return request.reply(notTaken);
+    if (this.#streams.size >= maxStreams) return request.reply(toRejection("OVERFLOW"));
     const { verb, member, argument, stream: id, credit } = asked;
     const { signal } = request;
     const over = (failure?: { readonly cause: unknown }): void => {
       this.#streams.delete(id);
-      this.#follows -= 1;
-      request.reply(failure === undefined ? {} : members.toAnswer(failure.cause, member));
+      request.reply(failure === undefined ? {} : surface.toAnswer(failure.cause, member));
     };
     try {
-      const { codec, answer } = members.find(member, verb);
+      const { codec, answer } = surface.find(member, verb);
       const decoded = codec.decodeArgument(verb, argument);
       const stream = new ServedStream({
-        values: channel.subscribe({ verb, member, argument: decoded, options: { signal } }),
-        credit,
-        signal,
-        isFull: () => this.#peer.isFull,
-        encode: (value) => answer.encode(value),
-        send: (item) => this.#peer.notify(methods.item, { stream: id, ...item }),
-        over,
+        values: surface.channel.subscribe({ verb, member, argument: decoded, options: { signal } }),
+        ...{ credit, signal, over, peer: this.#peer },
+        send: (value) => this.#peer.notify(methods.item, { stream: id, ...answer.encode(value) }),
       });
       this.#streams.set(id, stream);
       stream.start();
@@ -304,20 +374,20 @@ export class WireServer implements PeerHandlers {
     });
   }
 
+  /** Ends the wait of a closing server, unless calls run or its peer has not answered the goodbye. */
+  #checkIdle(): void {
+    const isQuiet = this.#asks <= this.#waits && (this.#surface === undefined || this.#isPeerLeaving);
+    if (this.#isOver || isQuiet) this.#onIdle();
+  }
+
   async #leave(): Promise<void> {
     this.sayGoodbye();
-    await new Promise<void>((resolve) => {
-      const stopTimer = this.#clock.after(goodbyeMs, resolve);
-      const look = (): void => {
-        if (!this.#isOver && (this.#asks > this.#waits || (this.#greeted !== undefined && !this.#isPeerLeaving)))
-          return;
-        stopTimer();
-        resolve();
-      };
-      this.#look = look;
-      this.#look();
-    });
-    // The last answer is on its way out.
+    const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
+    const stopTimer = this.#clock.after(goodbyeMs, this.#onIdle);
+    this.#checkIdle();
+    await idle;
+    stopTimer();
+    // The last answer leaves at the end of the turn.
     await nextTurn();
     this.#peer.ended(undefined);
     await this.closed;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 import { bearer, type BearerOptions } from "../../../src/http/auth/http-auth.ts";
-import { toCallerJson } from "../../../src/links/wire/wire-caller.ts";
+import { toCallerJson } from "../../../src/links/wire/request-params.ts";
 import { noteRejections, settle } from "../../surface/support.ts";
 import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
 

@@ -85,7 +85,7 @@ describe("listenUnixSocket()", () => {
   );
 
   it.each(["/tmp", "/", "/var"])(
-    "proposes a directory of the application's own when it is to listen in %s",
+    "proposes a directory of the application alone when it is to listen in %s",
     async (folder) => {
       const { live } = openEcho();
       const listening = openUnixListener({
@@ -95,7 +95,7 @@ describe("listenUnixSocket()", () => {
       });
       await expect(listening).rejects.toMatchObject({
         code: "UNSAFE_DIRECTORY",
-        message: expect.stringMatching(/use a directory of the application's own, for example/),
+        message: expect.stringMatching(/use a directory of the application alone, for example/),
       });
       await expect(listening).rejects.not.toMatchObject({ message: expect.stringContaining("chmod") });
     },

@@ -99,7 +99,7 @@ describe("unixSocket()", () => {
     await chmod(dirname(path), 0o1777);
     await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({
       code: "UNSAFE_DIRECTORY",
-      message: expect.stringMatching(/(?!.*chmod).*use a directory of the application's own/),
+      message: expect.stringMatching(/(?!.*chmod).*use a directory of the application alone/),
     });
   });
 

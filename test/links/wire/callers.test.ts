@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { maxCallerLength, readCaller } from "../../../src/links/wire/wire-caller.ts";
-import { callerKey, anonymous, type Caller } from "../../../src/surface/caller.ts";
+import { maxCallerLength, readCaller } from "../../../src/links/wire/request-params.ts";
+import { anonymous, callerKey, type Caller } from "../../../src/surface/caller.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { createMemoryPair, type Loose } from "../support/memory-transport.ts";
 import { serveWire, RawPeer } from "./support.ts";

@@ -120,7 +120,7 @@ describe("contracts over a wire", () => {
       const verb = verbs[asked.kind];
       const error = await outcome((usesOf(met.channel)[verb] as Loose)("it", undefined, {}));
       expect(error).toMatchObject({ code: "CONTRACT_MISMATCH", message: expect.stringContaining(words) });
-      expect(error.message).toContain('Using "it" of surface "s":');
+      expect(error.message).toContain('Cannot use "it" of surface "s":');
       expect(met.pair.client.sent.length).toBe(count);
       expect(await usesOf(met.channel).call("any", 5, {})).toBe(5);
       await met.live.close();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../../src/errors.ts";
-import { toLinkLoss } from "../../../src/links/pump.ts";
+import { toLinkLoss } from "../../../src/links/dial-link.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";

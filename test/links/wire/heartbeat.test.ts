@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Heartbeat } from "../../../src/links/wire/heartbeat.ts";
+import { Heartbeat } from "../../../src/links/wire/wire-peer.ts";
 import { settle } from "../../surface/support.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";

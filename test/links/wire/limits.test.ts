@@ -1,4 +1,4 @@
-import { PeerShares } from "../../../src/links/wire/peer-shares.ts";
+import { PeerShares } from "../../../src/links/link-options.ts";
 import { describe, expect, it } from "vitest";
 import { settle, until } from "../../surface/support.ts";
 import { createLinkBudgets } from "../../../src/links/link-options.ts";

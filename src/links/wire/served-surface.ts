@@ -1,42 +1,16 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../schema/json.ts";
+import type { SurfaceChannel } from "../../surface/channel.ts";
 import { type FaultReporter, internalError, maskFault } from "../../surface/fault.ts";
 import type { Member } from "../../surface/member.ts";
-import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
+import type { SurfaceAddress, ReachedSurface } from "../reach-surface.ts";
 import { toContract } from "./contract.ts";
-import { type MemberCodec, type Verb, toMemberCodec } from "./member-codec.ts";
-import { type PartCodec, toPartCodec } from "./part-codec.ts";
-import type { RpcError } from "./protocol.ts";
-import { isCrossing, toErrorAnswer, toRefusalAnswer } from "./wire-fault.ts";
-import type { SurfaceChannel } from "../../surface/channel.ts";
+import { toMemberCodec, toPartCodec, type MemberCodec, type PartCodec, type Verb } from "./member-codec.ts";
+import { isCrossing, toErrorAnswer, toRefusalAnswer, type WireError } from "./protocol.ts";
 
 /** Returns the same text for the same surface. */
-function toIdentity({ name, segments }: AskedSurface): string {
+function toIdentity({ name, segments }: SurfaceAddress): string {
   return JSON.stringify([name, [...(segments ?? [])].toSorted(([left], [right]) => (left < right ? -1 : 1))]);
-}
-
-/** The surface of a peer that has said hello. */
-export class Greeted {
-  readonly #identity: string;
-  readonly channel: SurfaceChannel;
-  readonly members: ServedMembers;
-
-  constructor(asked: AskedSurface, reached: ReachedSurface, report: FaultReporter) {
-    this.#identity = toIdentity(asked);
-    this.channel = reached.channel;
-    this.members = new ServedMembers(reached, report);
-  }
-
-  /** Returns whether a further hello asks for the same surface: a connection has one. */
-  isFor(asked: AskedSurface): boolean {
-    return toIdentity(asked) === this.#identity;
-  }
-
-  /** Returns the result of a describe request; `undefined` for invalid params. */
-  describe(params: unknown): JsonObject | undefined {
-    const names = readNames(params);
-    return names === undefined ? undefined : { members: this.members.shapes(names) };
-  }
 }
 
 /** The codecs of a member and of one of its verbs. */
@@ -49,14 +23,23 @@ export interface ServedMember {
 /** Most members of a describe request, duplicates included. */
 const maxNames = 10_000;
 
-/** The members of a live surface, for one peer. */
-export class ServedMembers {
-  readonly #reached: Pick<ReachedSurface, "member">;
+/** The surface of one peer, which it has named in its hello. */
+export class ServedSurface {
+  readonly #identity: string;
+  readonly #reached: ReachedSurface;
   readonly #report: FaultReporter;
+  readonly channel: SurfaceChannel;
 
-  constructor(reached: Pick<ReachedSurface, "member">, report: FaultReporter) {
+  constructor(asked: SurfaceAddress, reached: ReachedSurface, report: FaultReporter) {
+    this.#identity = toIdentity(asked);
     this.#reached = reached;
     this.#report = report;
+    this.channel = reached.channel;
+  }
+
+  /** Whether a further hello names the same surface: a connection has one. */
+  isFor(asked: SurfaceAddress): boolean {
+    return toIdentity(asked) === this.#identity;
   }
 
   /** Returns the digests of the members that exist. */
@@ -69,14 +52,16 @@ export class ServedMembers {
     return digests;
   }
 
-  /** Returns the shapes of the members that exist and have a JSON form. */
-  shapes(asked: readonly JsonValue[]): JsonObject {
-    const shapes: JsonObject = {};
-    for (const key of new Set(asked)) {
+  /** Returns the result of a describe request: the members that exist and have a JSON form. `undefined` for invalid params. */
+  describe(params: unknown): JsonObject | undefined {
+    const names = isJsonObject(params) ? params["members"] : undefined;
+    if (!Array.isArray(names) || names.length > maxNames) return undefined;
+    const members: JsonObject = {};
+    for (const key of new Set(names)) {
       const member = typeof key === "string" ? this.#reached.member(key) : undefined;
-      if (member !== undefined && typeof key === "string") Object.assign(shapes, toShape(member, key));
+      if (member !== undefined && typeof key === "string") Object.assign(members, toShape(member, key));
     }
-    return shapes;
+    return { members };
   }
 
   /**
@@ -86,19 +71,22 @@ export class ServedMembers {
    */
   find(key: string, verb: Verb): ServedMember {
     const member = this.#reached.member(key);
-    if (member === undefined) throw new SurfaceError("UNKNOWN_MEMBER", "Serving a use: there is no such member");
+    if (member === undefined)
+      throw new SurfaceError("UNKNOWN_MEMBER", "Cannot serve an operation: there is no such member");
     const codec = toMemberCodec(member, key);
     const answer = codec.answer(verb);
-    if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Serving a use: a ${member.kind} has no "${verb}"`);
+    if (answer === undefined)
+      throw new SurfaceError("WRONG_KIND", `Cannot serve an operation: a ${member.kind} has no "${verb}"`);
     return { codec, answer };
   }
 
   /** Returns the answer of a failed request. Never throws. */
-  toAnswer(cause: unknown, key: string): RpcError {
+  toAnswer(cause: unknown, key: string): WireError {
     const where = `member "${key}"`;
     try {
       const masked = this.#toCrossing(cause, where);
-      return masked instanceof Refusal ? this.#toRefusal(masked, key) : toErrorAnswer(masked);
+      if (!(masked instanceof Refusal)) return toErrorAnswer(masked);
+      return toRefusalAnswer(masked, this.#encodeDetails(masked, key));
     } catch (fault) {
       return toErrorAnswer(internalError(fault, where, this.#report));
     }
@@ -109,11 +97,7 @@ export class ServedMembers {
     if (cause.code !== "UNSERIALISABLE") return cause;
     // Only the author can fix it: the fault in the log says what it was.
     const { correlationId = "" } = internalError(cause, where, this.#report);
-    return new SurfaceError("UNSERIALISABLE", "Answering: the value has no JSON form", { correlationId });
-  }
-
-  #toRefusal(refusal: Refusal, key: string): RpcError {
-    return toRefusalAnswer(refusal, this.#encodeDetails(refusal, key));
+    return new SurfaceError("UNSERIALISABLE", "Cannot answer: the value has no JSON form", { correlationId });
   }
 
   #encodeDetails({ code, details }: Refusal, key: string): JsonValue | undefined {
@@ -145,10 +129,4 @@ function toShape(member: Member, key: string): JsonObject {
   } catch {
     return {};
   }
-}
-
-/** Reads the names of a describe request; `undefined` for invalid or too many ones. */
-function readNames(params: unknown): readonly JsonValue[] | undefined {
-  const members = isJsonObject(params) ? params["members"] : undefined;
-  return Array.isArray(members) && members.length <= maxNames ? members : undefined;
 }

@@ -1,0 +1,283 @@
+import { SurfaceError } from "../../errors.ts";
+import { deepFreeze, isDeepFrozen, isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import {
+  anonymous,
+  callerKey,
+  isCallerKey,
+  withCallerKey,
+  type Caller,
+  type CallerView,
+} from "../../surface/caller.ts";
+import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
+import type { SurfaceAddress } from "../reach-surface.ts";
+import { maxCredit } from "./protocol.ts";
+
+/** UTF-16 units of the JSON of the largest caller: more than an HTTP server accepts from a token verifier. */
+export const maxCallerLength: number = 64 * 1024;
+
+/** Returns the value as it is kept; `undefined` for one that does not fit. */
+type ReadValue = (value: JsonValue) => JsonValue | undefined;
+
+/** The fields of an object: the presence of each, and the reader of its value. */
+type Fields<TRecord> = Readonly<Record<keyof TRecord, readonly ["required" | "optional", ReadValue]>>;
+
+/** The fields as a list. */
+type FieldList = readonly (readonly [string, readonly ["required" | "optional", ReadValue]])[];
+
+function toList<TRecord>(fields: Fields<TRecord>): FieldList {
+  return Object.entries<Fields<TRecord>[keyof TRecord]>(fields);
+}
+
+function when(fits: (value: JsonValue) => boolean): ReadValue {
+  return (value) => (fits(value) ? value : undefined);
+}
+
+function isText(value: JsonValue): boolean {
+  return typeof value === "string";
+}
+
+function isTextList(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
+
+const text = when(isText);
+const filled = when((value) => isText(value) && value !== "");
+const texts = when(isTextList);
+
+/** Keeps the known fields of an object; `undefined` if one is missing or does not fit. */
+function keep(given: JsonValue, fields: FieldList): JsonObject | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const kept: Record<string, JsonValue> = {};
+  for (const [field, [presence, readValue]] of fields) {
+    const value = Object.hasOwn(given, field) ? given[field] : undefined;
+    if (value === undefined && presence === "optional") continue;
+    const known = value === undefined ? undefined : readValue(value);
+    if (known === undefined) return undefined;
+    kept[field] = known;
+  }
+  return kept;
+}
+
+const programFields = toList<NonNullable<CallerView["client"]>>({
+  name: ["required", text],
+  version: ["required", text],
+});
+
+const viewFields = toList<CallerView>({
+  surface: ["required", filled],
+  project: ["optional", text],
+  userAgent: ["optional", text],
+  client: ["optional", (value) => keep(value, programFields)],
+});
+
+const callerFields = toList<Caller & { readonly key: string }>({
+  id: ["required", filled],
+  isAnonymous: ["required", when((value) => typeof value === "boolean")],
+  scopes: ["required", texts],
+  issuer: ["optional", text],
+  isTool: ["optional", when((value) => value === true)],
+  clientId: ["optional", text],
+  expiresAt: ["optional", when((value) => typeof value === "number")],
+  resources: ["optional", when((value) => isJsonObject(value) && Object.values(value).every(isTextList))],
+  view: ["optional", (value) => keep(value, viewFields)],
+  claims: ["optional", when(isJsonObject)],
+  key: ["optional", when(isCallerKey)],
+});
+
+function read(given: JsonValue): Caller | undefined {
+  const kept = keep(given, callerFields);
+  if (kept === undefined || JSON.stringify(kept).length > maxCallerLength) return undefined;
+  const { key, ...fields } = kept;
+  // Each field was checked above.
+  const caller = deepFreeze(fields) as unknown as Caller;
+  return typeof key === "string" && !caller.isAnonymous ? withCallerKey(caller, key) : caller;
+}
+
+/** Callers by their JSON: few callers make many calls, and reading a caller is slow. */
+const recent = new Map<string, Caller>();
+const maxRecent = 64;
+const maxRecentLength = 2048;
+
+/** Reads the caller of a call, a frozen object; `undefined` for anything else. Drops unknown fields. */
+export function readCaller(given: JsonValue): Caller | undefined {
+  const json = JSON.stringify(given);
+  const known = recent.get(json);
+  if (known !== undefined) return known;
+  // Read from that text: 1e999 is infinite in the frame, and null here. JSON.parse returns a JSON value.
+  const caller = read(JSON.parse(json) as JsonValue);
+  if (caller === undefined || json.length > maxRecentLength) return caller;
+  if (recent.size >= maxRecent) recent.clear();
+  recent.set(json, caller);
+  return caller;
+}
+
+const written = new WeakMap<Caller, JsonObject>();
+
+function write(caller: Caller, what: string): JsonObject {
+  const { id, isAnonymous, scopes, issuer, isTool, clientId, expiresAt, resources, view, claims } = caller;
+  const fields = { id, isAnonymous, scopes, issuer, isTool, clientId, expiresAt, resources, view, claims };
+  let json: unknown;
+  try {
+    json = JSON.parse(JSON.stringify({ ...fields, ...(isAnonymous ? {} : { key: callerKey(caller) }) }));
+  } catch {
+    // Claims without a JSON form: reported below.
+  }
+  // The server reads it in the same way, so it is refused here before anything is sent.
+  if (isJsonObject(json) && read(json) !== undefined) return json;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Cannot call ${what}: "caller" must be a caller of at most ${maxCallerLength} characters of JSON`,
+  );
+}
+
+/**
+ * Writes a caller for the wire; `undefined` for the anonymous caller, which a server assumes. Keeps the JSON of deeply frozen
+ * callers.
+ *
+ * @throws SurfaceError `INVALID_OPTION` for any other object, or a caller that is too large.
+ */
+export function toCallerJson(caller: Caller, what: string): JsonObject | undefined {
+  if (caller === anonymous) return undefined;
+  const known = written.get(caller);
+  if (known !== undefined) return known;
+  const json = write(caller, what);
+  if (isDeepFrozen(caller)) written.set(caller, json);
+  return json;
+}
+
+/** The hello of a client. */
+export interface Hello {
+  readonly protocol: JsonValue | undefined;
+  readonly surface: SurfaceAddress;
+  /** The digests of the members that the client may use. */
+  readonly members: JsonObject;
+}
+
+/** Most surfaces of a composed surface. */
+const maxSegments = 256;
+
+const segmentPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}(?:\.[A-Za-z][A-Za-z0-9_]{0,63}){0,15}$/;
+const maxNameLength = 64;
+
+/** Reads the segments of a composed surface; `undefined` for invalid ones. */
+function readSegments(given: JsonValue): ReadonlyMap<string, string> | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const segments = new Map<string, string>();
+  for (const [segment, name] of Object.entries(given)) {
+    if (!segmentPattern.test(segment) || typeof name !== "string" || name.length > maxNameLength) return undefined;
+    segments.set(segment, name);
+  }
+  return segments.size === 0 || segments.size > maxSegments ? undefined : segments;
+}
+
+/** Reads the parameters of a hello; `undefined` for invalid ones. */
+export function readHello(params: unknown): Hello | undefined {
+  if (!isJsonObject(params)) return undefined;
+  const { protocol, surface, members } = params;
+  const given = params["segments"];
+  const segments = given === undefined ? undefined : readSegments(given);
+  if (!isJsonObject(members) || (given !== undefined && segments === undefined)) return undefined;
+  // No surface has the empty name.
+  return { protocol, surface: { name: typeof surface === "string" ? surface : "", segments }, members };
+}
+
+/** An operation that a peer requests. */
+export interface OperationParams<TVerb> {
+  readonly verb: TVerb;
+  readonly member: string;
+  readonly argument: JsonValue | undefined;
+}
+
+/** An operation that is answered once. */
+export interface AskParams extends OperationParams<RequestVerb> {
+  readonly options: { readonly timeoutMs?: number; readonly since?: string; readonly caller?: Caller };
+  /** The progress token, if the client listens to progress. */
+  readonly progress: number | undefined;
+}
+
+/** A subscription. */
+export interface FollowParams extends OperationParams<SubscribeVerb> {
+  readonly stream: number;
+  readonly credit: number;
+}
+
+// Keyed by the verbs, so that the compiler reports a missing one.
+const askVerbs: Readonly<Record<RequestVerb, true>> = {
+  get: true,
+  keys: true,
+  item: true,
+  list: true,
+  latest: true,
+  wait: true,
+  recent: true,
+  call: true,
+};
+const followVerbs: Readonly<Record<SubscribeVerb, true>> = {
+  watch: true,
+  watchKeys: true,
+  watchItem: true,
+  watchList: true,
+  open: true,
+  watchLatest: true,
+  watchRecent: true,
+};
+
+function isVerb<TVerb extends string>(verbs: Readonly<Record<TVerb, true>>, verb: unknown): verb is TVerb {
+  return typeof verb === "string" && Object.hasOwn(verbs, verb);
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+/** Reads an amount of credit, at most as much as a server keeps; `undefined` for anything else. */
+export function readCredit(given: unknown): number | undefined {
+  return isNumber(given) && given >= 0 ? Math.min(given, maxCredit) : undefined;
+}
+
+function readOptions(given: JsonValue | undefined): AskParams["options"] | undefined {
+  if (given === undefined) return {};
+  if (!isJsonObject(given)) return undefined;
+  const { timeoutMs, since } = given;
+  if (timeoutMs !== undefined && typeof timeoutMs !== "number") return undefined;
+  if (since !== undefined && typeof since !== "string") return undefined;
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) };
+}
+
+/** Reads the caller of a call; `undefined` for an invalid one. */
+function readCallerOf(
+  verb: RequestVerb,
+  given: JsonValue | undefined,
+): Pick<AskParams["options"], "caller"> | undefined {
+  // Only procedures know their caller.
+  if (verb !== "call" || given === undefined) return {};
+  const caller = readCaller(given);
+  return caller && { caller };
+}
+
+function readTarget(params: JsonObject): { member: string; argument: JsonValue | undefined } | undefined {
+  const { member, argument } = params;
+  return typeof member === "string" ? { member, argument } : undefined;
+}
+
+/** Reads the parameters of `surface/ask`; `undefined` for invalid ones. */
+export function readAsk(params: unknown): AskParams | undefined {
+  if (!isJsonObject(params)) return undefined;
+  const { verb, progress } = params;
+  const target = readTarget(params);
+  const options = readOptions(params["options"]);
+  if (target === undefined || options === undefined || !isVerb(askVerbs, verb)) return undefined;
+  if (progress !== undefined && !isNumber(progress)) return undefined;
+  const by = readCallerOf(verb, params["caller"]);
+  return by && { verb, ...target, options: { ...options, ...by }, progress };
+}
+
+/** Reads the parameters of `surface/follow`; `undefined` for invalid ones. */
+export function readFollow(params: unknown): FollowParams | undefined {
+  if (!isJsonObject(params)) return undefined;
+  const { verb, stream } = params;
+  const target = readTarget(params);
+  const credit = readCredit(params["credit"]);
+  if (target === undefined || credit === undefined || !isVerb(followVerbs, verb) || !isNumber(stream)) return undefined;
+  return { verb, ...target, stream, credit };
+}

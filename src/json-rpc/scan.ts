@@ -1,4 +1,4 @@
-// What can be known of a JSON text before it is parsed: a hostile text must never become objects.
+// Checks of a JSON text before it is parsed: a hostile text must never become objects.
 
 // Kinds of characters outside of strings. Plain constants: the scanners compare them a million times.
 const OTHER = 0;
@@ -24,7 +24,7 @@ export function markAt(text: string, at: number): number {
   return kinds[text.charCodeAt(at)] ?? OTHER;
 }
 
-/** How a mark changes the depth: one down, one up, or none. */
+/** Returns the change of depth at a mark: 1, -1 or 0. */
 export function levelsOf(mark: number): number {
   if (mark === OPEN) return 1;
   return mark === CLOSE ? -1 : 0;
@@ -54,20 +54,20 @@ export interface JsonLimits {
 type FrameMeasure = "ok" | "too-deep" | "too-many-elements";
 
 /**
- * Bounds the depth and the elements of JSON text without parsing it, so that a hostile text never becomes objects. Returns the limit
- * that is passed first. Most frames are settled by their length and by their brackets, which native search counts.
+ * Bounds the depth and the elements of a JSON text without parsing it. Returns the first limit that the text exceeds. The length and the
+ * number of brackets, which native search counts, settle most texts.
  */
 export function measureFrame(text: string, limits: JsonLimits): FrameMeasure {
   if (isShort(text, limits.maxElements) && isShallow(text, limits.maxDepth)) return "ok";
   return walk(text, limits);
 }
 
-/** An element takes two characters at least: itself and a comma or bracket. */
+/** Returns whether the text is too short for more elements: each takes at least two characters, itself and a comma or bracket. */
 function isShort(text: string, maxElements: number): boolean {
   return text.length < 2 * maxElements;
 }
 
-/** A level takes one opening bracket, so a text with few of them, inside strings or not, cannot be deep. */
+/** Returns whether the text has too few opening brackets, inside strings or not, to be deep. */
 function isShallow(text: string, maxDepth: number): boolean {
   let left = maxDepth;
   for (let at = text.indexOf("{"); at !== -1 && left >= 0; at = text.indexOf("{", at + 1)) left -= 1;
@@ -92,18 +92,18 @@ function walk(text: string, limits: JsonLimits): FrameMeasure {
   return "ok";
 }
 
-/** A container with anything in it has one element more than it has commas: the bracket that closes it counts that one. */
+/** Returns whether a mark ends an element. The bracket that closes a container counts the element after the last comma. */
 function endsElement(mark: number, last: number): boolean {
   return mark === COMMA || (mark === CLOSE && last !== OPEN);
 }
 
-/** Whether a JSON text has at most this many levels. For text that is not JSON the answer is arbitrary. */
+/** Returns whether a JSON text has at most this many levels. For text that is not JSON the answer is arbitrary. */
 export function fitsDepth(text: string, maxDepth: number): boolean {
   return isShallow(text, maxDepth) || walk(text, { maxDepth, maxElements: Number.POSITIVE_INFINITY }) === "ok";
 }
 
 /**
- * Whether a JSON text has at most this many commas and opening brackets outside of its strings. For text that is not JSON the
+ * Returns whether a JSON text has at most this many commas and opening brackets outside of its strings. For text that is not JSON the
  * answer is arbitrary.
  */
 export function fitsValues(text: string, maxValues: number): boolean {

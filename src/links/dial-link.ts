@@ -14,7 +14,7 @@ export interface OpenedLink extends HeldLink {
   readonly channel: SurfaceChannel;
   /** See {@link Connection.isRemote}. */
   readonly isRemote: boolean;
-  /** Whether the far side has not announced its end. */
+  /** Returns whether the far side has not announced its end. */
   isOpen(): boolean;
 }
 

@@ -10,12 +10,12 @@ export function createDropped(name: string): SurfaceError {
   return new RelayedError("DROPPED", `Cannot use surface "${name}": it was dropped`);
 }
 
-/** Whether an error says that a live surface of this process closed during an operation. */
+/** Returns whether an error says that a live surface of this process closed during an operation. */
 export function isCutByClose(cause: unknown): boolean {
   return cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "ABORTED") && !isRelayed(cause);
 }
 
-/** Whether a request may be sent twice. */
+/** Returns whether a request may be sent twice. */
 export function isRead(member: Parameters<typeof tagOf>[0] | undefined, operation: Operation<RequestVerb>): boolean {
   if (operation.verb !== "call") return true;
   return operation.options.idempotent ?? (member !== undefined && tagOf(member).effect === "read");

@@ -131,7 +131,7 @@ export class HeldSurface {
     return this.#scope.close();
   }
 
-  /** Whether the live surface is connected, or becomes so within the patience of a read. Never rejects. */
+  /** Returns whether the live surface is connected, or becomes so within the patience of a read. Never rejects. */
   isReachable(signal: AbortSignal): Promise<boolean> {
     return this.#lease(`surface "${this.#surface.name}"`, signal).then(
       ({ lease }) => {

@@ -137,7 +137,7 @@ export class PendingRequest implements RequestSetting<OpenedLink, unknown> {
     return nothing;
   }
 
-  /** Whether a live surface of this process closed during the request. */
+  /** Returns whether a live surface of this process closed during the request. */
   #isCut(cause: unknown, link: OpenedLink): boolean {
     const { outlivesLink } = this.#deps;
     return outlivesLink && isCutByClose(cause) && this.#operation.options.signal?.aborted !== true && !link.isOpen();

@@ -161,7 +161,7 @@ export abstract class BaseTransport implements WireTransport {
   abstract trust(): void;
   abstract destroy(): void;
 
-  /** Whether the carrier accepts a text. */
+  /** Returns whether the carrier accepts a text. */
   protected abstract isWritable(): boolean;
   /** Sends a text. */
   protected abstract send(text: string, bytes: number): void;

@@ -5,7 +5,7 @@ import { systemClock } from "../../surface/system-clock.ts";
 
 const probeMs = 1000;
 
-/** Whether a process answers at a socket. An unclear failure counts as an answer. */
+/** Returns whether a process answers at a socket. An unclear failure counts as an answer. */
 export async function isAnswering(path: string): Promise<boolean> {
   try {
     (await connectSocket({ path, withinMs: probeMs })).destroy();

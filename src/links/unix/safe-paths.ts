@@ -41,12 +41,12 @@ function toOctal({ mode }: Stats, bits = 0o7777): string {
   return (mode & bits).toString(8).padStart(4, "0");
 }
 
-/** Whether a user may control this process: its own user, and root. */
+/** Returns whether a user may control this process: its own user, and root. */
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === superuser;
 }
 
-/** Whether the directory protects the entries of trusted users from other users. */
+/** Returns whether the directory protects the entries of trusted users from other users. */
 function isSafe({ mode, gid }: Stats, uid: number): boolean {
   if ((mode & sticky) !== 0) return true;
   // Some systems give each user a group of the same number, which may write to new directories. Only that user is in it.
@@ -81,7 +81,7 @@ interface Step {
   readonly parent: Step | undefined;
 }
 
-/** Whether this user or root owns the entry. In a directory that others can write to, an unmapped owner may be any user. */
+/** Returns whether this user or root owns the entry. In a directory that others can write to, an unmapped owner may be any user. */
 async function isOurs({ stats, parent }: Step, uid: number, access: FileAccess): Promise<boolean> {
   if (isTrusted(stats.uid, uid)) return true;
   const isOpen = parent !== undefined && (parent.stats.mode & (groupWrites | othersWrite)) !== 0;
@@ -143,7 +143,7 @@ export async function assertSafeAncestors(folder: string, doing: string, access:
 /** Most segments of a directory that other applications may need, such as `/tmp`, `/var/run` or a home. */
 const sharedDepth = 2;
 
-/** Whether a change of the mode of a directory could break other applications. */
+/** Returns whether a change of the mode of a directory could break other applications. */
 async function isShared(folder: string, { mode }: Stats, access: FileAccess): Promise<boolean> {
   if ((mode & sticky) !== 0) return true;
   if (folder.split(sep).filter(Boolean).length > sharedDepth) return false;

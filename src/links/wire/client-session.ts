@@ -10,7 +10,7 @@ import { Ending, type CloseReason } from "../link.ts";
 import type { WireTransport } from "../transport/base-transport.ts";
 import { PeerContract } from "./contract.ts";
 import { toMemberCodec, toPartCodec, type MemberCodec, type PartCodec } from "./member-codec.ts";
-import { goodbyeMs, methods, notTaken, readErrorAnswer, unknownMethod, type WireError } from "./protocol.ts";
+import { goodbyeMs, methods, notTaken, readErrorAnswer, noSuchMethod, type WireError } from "./protocol.ts";
 import { Heartbeat, WirePeer, type IncomingRequest, type OutgoingRequest, type PeerHandlers } from "./wire-peer.ts";
 
 /** Most answers that may wait for a far side that takes none: it needs one, to a ping. */
@@ -124,12 +124,12 @@ export class ClientSession implements PeerHandlers {
     this.#peer.listen();
   }
 
-  /** Whether the far side has said goodbye, and the connection has not ended. */
+  /** Returns whether the far side has said goodbye, and the connection has not ended. */
   get isLeaving(): boolean {
     return this.ending.state().kind === "leaving";
   }
 
-  /** Whether this side has closed it. */
+  /** Returns whether this side has closed it. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -233,7 +233,7 @@ export class ClientSession implements PeerHandlers {
     this.#owed = this.#peer.isFull ? this.#owed + 1 : 0;
     if (this.#owed > maxOwed) return this.#breach("it sent many requests, and read no answer");
     // A client serves nothing else.
-    request.reply(request.method === methods.ping ? null : unknownMethod);
+    request.reply(request.method === methods.ping ? null : noSuchMethod);
   }
 
   notification(method: string, params: unknown): void {

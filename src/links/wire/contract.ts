@@ -55,7 +55,7 @@ function toShown(shape: JsonSchema | undefined): string {
   return shape === undefined ? "none" : shownShape(shape, maxShapeBytes);
 }
 
-/** Whether a part may exist on one side only: no caller depends on it. */
+/** Returns whether a part may exist on one side only: no caller depends on it. */
 function isLoose(part: string): boolean {
   return part === "progress" || part.startsWith("errors.");
 }

@@ -75,7 +75,7 @@ const failed = -32000;
 export const invalidParams: WireError = new WireError(-32602, "the parameters are not those of the method");
 
 /** The answer to an unknown method. */
-export const unknownMethod: WireError = new WireError(-32601, "there is no such method");
+export const noSuchMethod: WireError = new WireError(-32601, "there is no such method");
 
 /** The answer to a request that was not read, because its receiver has said goodbye. */
 export const notTaken: WireError = new WireError(-32001, "goodbye was said");
@@ -109,7 +109,7 @@ const crossing: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>
 
 const maxIdLength = 64;
 
-/** Whether an error crosses the wire with its code. Its text never does. */
+/** Returns whether an error crosses the wire with its code. Its text never does. */
 export function isCrossing(cause: SurfaceError): boolean {
   const { code, correlationId } = cause;
   if (isRelayed(cause)) return crossing.has(code) || relayed.has(code);

@@ -10,7 +10,6 @@ import {
 } from "../../surface/caller.ts";
 import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import type { SurfaceAddress } from "../reach-surface.ts";
-import { maxCredit } from "./protocol.ts";
 
 /** UTF-16 units of the JSON of the largest caller: more than an HTTP server accepts from a token verifier. */
 export const maxCallerLength: number = 64 * 1024;
@@ -230,11 +229,6 @@ function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** Reads an amount of credit, at most as much as a server keeps; `undefined` for anything else. */
-export function readCredit(given: unknown): number | undefined {
-  return isNumber(given) && given >= 0 ? Math.min(given, maxCredit) : undefined;
-}
-
 function readOptions(given: JsonValue | undefined): AskParams["options"] | undefined {
   if (given === undefined) return {};
   if (!isJsonObject(given)) return undefined;
@@ -275,9 +269,8 @@ export function readAsk(params: unknown): AskParams | undefined {
 /** Reads the parameters of `surface/follow`; `undefined` for invalid ones. */
 export function readFollow(params: unknown): FollowParams | undefined {
   if (!isJsonObject(params)) return undefined;
-  const { verb, stream } = params;
+  const { verb, stream, credit } = params;
   const target = readTarget(params);
-  const credit = readCredit(params["credit"]);
-  if (target === undefined || credit === undefined || !isVerb(followVerbs, verb) || !isNumber(stream)) return undefined;
-  return { verb, ...target, stream, credit };
+  if (target === undefined || !isVerb(followVerbs, verb) || !isNumber(stream)) return undefined;
+  return isNumber(credit) && credit >= 0 ? { verb, ...target, stream, credit } : undefined;
 }

@@ -37,7 +37,7 @@ export class ServedSurface {
     this.channel = reached.channel;
   }
 
-  /** Whether a further hello names the same surface: a connection has one. */
+  /** Returns whether a further hello names the same surface: a connection has one. */
   isFor(asked: SurfaceAddress): boolean {
     return toIdentity(asked) === this.#identity;
   }

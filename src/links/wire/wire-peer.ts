@@ -74,7 +74,7 @@ function isId(id: unknown): id is string | number {
   return typeof id === "string" ? id.length <= maxIdLength : Number.isSafeInteger(id);
 }
 
-/** Whether a message was too large to be written. Its connection stays open. */
+/** Returns whether a message was too large to be written. Its connection stays open. */
 function isTooLarge(cause: unknown): cause is SurfaceError {
   return cause instanceof SurfaceError && cause.code === "FRAME_TOO_LARGE";
 }
@@ -111,12 +111,12 @@ export class WirePeer implements TransportListener {
     this.#shares = shares;
   }
 
-  /** Whether the connection has not ended. */
+  /** Returns whether the connection has not ended. */
   get isOpen(): boolean {
     return !this.#isOver;
   }
 
-  /** Whether more was written than the far side has taken. */
+  /** Returns whether more was written than the far side has taken. */
   get isFull(): boolean {
     return this.#transport.isFull;
   }

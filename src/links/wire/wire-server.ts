@@ -25,10 +25,10 @@ import {
   protocolVersion,
   toErrorAnswer,
   toRejection,
-  unknownMethod,
+  noSuchMethod,
   type Part,
 } from "./protocol.ts";
-import { readAsk, readCredit, readFollow, readHello, type AskParams, type Hello } from "./request-params.ts";
+import { readAsk, readFollow, readHello, type AskParams, type Hello } from "./request-params.ts";
 import { ServedSurface, type ServedMember } from "./served-surface.ts";
 import { Heartbeat, WirePeer, type IncomingRequest, type PeerHandlers } from "./wire-peer.ts";
 
@@ -58,7 +58,7 @@ class ServedStream implements Sink<unknown> {
 
   constructor(deps: StreamDeps) {
     this.#deps = deps;
-    this.#credit = deps.credit;
+    this.#credit = Math.min(deps.credit, maxCredit);
     this.#values = toPushing(deps.values);
   }
 
@@ -178,7 +178,7 @@ export class WireServer implements PeerHandlers {
     });
   }
 
-  /** Whether the peer has said hello. */
+  /** Returns whether the peer has said hello. */
   get isGreeted(): boolean {
     return this.#surface !== undefined;
   }
@@ -211,7 +211,7 @@ export class WireServer implements PeerHandlers {
       case methods.describe:
         return request.reply(surface.describe(params) ?? invalidParams);
       default:
-        return request.reply(unknownMethod);
+        return request.reply(noSuchMethod);
     }
   }
 
@@ -221,9 +221,9 @@ export class WireServer implements PeerHandlers {
       this.#checkIdle();
     }
     if (method !== methods.credit || !isJsonObject(params)) return;
-    const credit = readCredit(params["credit"]);
-    const id = params["stream"];
-    if (credit !== undefined && typeof id === "number") this.#streams.get(id)?.grant(credit);
+    const { stream, credit } = params;
+    if (typeof stream !== "number" || typeof credit !== "number" || !Number.isSafeInteger(credit) || credit < 0) return;
+    this.#streams.get(stream)?.grant(credit);
   }
 
   drained(): void {

@@ -200,8 +200,8 @@ export type { Body, BodyDefinition } from "./catalog/content/resource-body.ts";
 export type { RichBlock, RichContent, RichContentSchema } from "./catalog/content/rich-content.ts";
 export type { NestedCallOptions, ToolContext } from "./catalog/context/tool-context.ts";
 
-export type { CallEvent, CallNode, Calls, CallState } from "./call/call-node.ts";
-export type { LimitVerdict, RateLimiter } from "./call/rate-limiter.ts";
+export type { CallEvent, CallNode, Calls, CallState } from "./call/call-tree.ts";
+export type { LimitVerdict, RateLimiter } from "./call/limit-call.ts";
 
 export { readViewRules } from "./views/read-view-rules.ts";
 export { viewRulesFile } from "./views/view-rules-file.ts";
@@ -233,7 +233,7 @@ export { serveSurfaceAsMcp } from "./builder/serve-surface-as-mcp.ts";
 export type { AskingOptions, McpOptions } from "./builder/app-definition.ts";
 export type { AppNames, ExposedNames, OnceStep } from "./builder/app-names.ts";
 export type { MountedApp } from "./builder/app-of-mount.ts";
-export type { ReplayOptions } from "./builder/replay-app.ts";
+export type { ReplayOptions } from "./builder/assemble-app.ts";
 export type { ViewsOptions } from "./builder/view-names.ts";
 export type { Exactly, MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
 export type { GenericApp, LinkedApp, TagNames, UnlinkedApp } from "./builder/stages.ts";

@@ -1,95 +1,108 @@
 import type { CallTree } from "../call/call-tree.ts";
-import type { AskTimeouts } from "../catalog/asking/asking.ts";
+import { askTimeoutFields, type AskTimeouts } from "../catalog/asking/asking.ts";
+import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
-import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
+import { uriPrefix } from "../catalog/uri-syntax.ts";
 import type { Link } from "../links/link.ts";
+import { defaultResourceBytes, defaultResultBytes, leastLargeBytes } from "../mcp/large-values.ts";
+import {
+  callable,
+  matching,
+  object,
+  option,
+  text,
+  wholeNumber,
+  withDefault,
+  type OptionFields,
+  type WithDefaults,
+} from "../options/option.ts";
+import { invalidOption, readOptions, type ReadOptions } from "../options/read-options.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { FaultOptions, FaultReporter, ToRefusal } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Source } from "../surface/source.ts";
-import type { Icon } from "../tags/looks.ts";
+import { iconList, type Icon } from "../tags/looks.ts";
+import { noticeWindow } from "../tags/read-tag-options.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket, ViewRules } from "../views/view-rules.ts";
-import type { ReadMcpOptions } from "./mcp-option-fields.ts";
 
-/** What {@link mcp} may be told. */
+/** Options of {@link mcp}. */
 export interface McpOptions {
-  /** How the server names itself. Default: the surface's name. */
+  /** The server's name in the protocol. @default the surface's name */
   readonly name?: string;
-  /** Default `"0.0.0"`. */
+  /** @default "0.0.0" */
   readonly version?: string;
-  /** How people see the server named. */
+  /** The server's name for people. */
   readonly title?: string;
-  /** What the server is for, for people. */
+  /** The server's purpose, for people. */
   readonly description?: string;
-  /** Where people read more about it: an `https:` or `http:` URL. */
+  /** The URL of a page about the server, for people: `https:` or `http:`. */
   readonly websiteUrl?: string;
-  /** Pictures that stand for the server; at most 16. */
+  /** At most 16 pictures of the server. */
   readonly icons?: readonly Icon[];
-  /** What the model is told about the server as a whole; some hosts cut at 2 KB. */
+  /** Instructions for the model about the server as a whole. Some hosts cut them at 2 KB. */
   readonly instructions?: string;
-  /** What every URI starts with. Default `surface://<surface>/`. */
+  /** The start of every URI. @default `surface://<surface>/` */
   readonly uriPrefix?: string;
-  /** How many entries a page of a list holds. Default 1,000: not every host asks for a second page. */
+  /** Entries on a page of a list at most. @default 1000, because not every host requests a second page */
   readonly pageSize?: number;
   /**
-   * Milliseconds until one more change of a resource may be announced, after the first four at once; the last change is
-   * always announced. At most 60,000. A resource's own `windowMs` goes before it. @default 100
+   * Milliseconds between two notifications about one resource, after the first four, which are sent at once. The last change is
+   * always announced. At most 60,000. A resource's `windowMs` takes precedence. @default 100
    */
   readonly changeWindowMs?: number;
   /**
-   * How much of a tool's result is given whole, in bytes of its text; of a larger one the beginning, and where to read the
-   * rest. Default 262,144; at least 4,096.
+   * The size of a tool result, in bytes of its text, up to which it is sent whole. The client gets the beginning of a larger one,
+   * and where to read the rest. At least 4,096. @default 262144
    */
   readonly maxResultBytes?: number;
-  /** The same of what is under a URI. Default 1,048,576; at least 4,096. */
+  /** The same limit for the content of a resource. At least 4,096. @default 1048576 */
   readonly maxResourceBytes?: number;
-  /** Questions to clients: their time, and how they are kept between two requests. */
+  /** Questions to clients: their timeouts, and the states that clients keep between two requests. */
   readonly asking?: AskingOptions;
-  /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */
+  /** Receives every error that was masked before an agent saw it. @default the console's error stream */
   readonly onFault?: FaultReporter;
   /**
    * Returns the refusal to answer with for an error of your own classes that a handler, hand-written prompt, resource or source
    * threw. `undefined` keeps the error masked. Never called with a {@link Refusal} or {@link SurfaceError}. A live surface behind
-   * a link has its own.
+   * a link has a `toRefusal` option too.
    */
   readonly toRefusal?: ToRefusal;
 }
 
-/** Questions to clients: the time that they have, and the sealed states in which clients keep them between two requests. */
+/** Options of questions to clients: their timeouts, and the sealed states that clients keep between two requests. */
 export interface AskingOptions {
   /**
-   * Milliseconds in which a client must answer, by the kind of the question. A single question may set its own; the `timeoutMs` of
-   * a tool bounds its call, questions included. @default `{ elicit: 300_000, sample: 60_000, roots: 10_000 }`
+   * Milliseconds in which a client must answer, by the kind of the question. A single question may set another limit. The
+   * `timeoutMs` of a tool bounds its call, questions included. @default `{ elicit: 300_000, sample: 60_000, roots: 10_000 }`
    */
   readonly timeoutMs?: AskTimeouts;
   /**
-   * What states are sealed with, at least 32 bytes; the same for all processes that answer one client. Default: made anew with
-   * each time the app is opened, so that nobody else can open them, and they do not outlive the process.
+   * The secret that seals states, at least 32 bytes. All processes that answer one client need the same secret.
+   * @default a random secret each time the app is opened, so that states do not outlive the process
    */
   readonly secret?: Uint8Array;
   /**
-   * Takes a state for used, once: `false` says that it was used before. Needed where several processes share a secret. Default:
-   * in memory.
+   * Marks a state as used. Returns `false` if it was used before. Needed if several processes share a secret. @default in memory
    *
-   * @param id - names the state.
-   * @param expiresAt - when nobody can use it any more, in milliseconds since 1970.
+   * @param id - identifies the state.
+   * @param expiresAt - Unix time in milliseconds when the state expires.
    */
   readonly claim?: (id: string, expiresAt: number) => boolean | Promise<boolean>;
 }
 
-/** How an app reaches its live surface. */
+/** The live surface of an app. */
 export type Reach =
   | { readonly kind: "link"; readonly link: Link }
-  /** Implemented by the app itself: made anew for each time it is opened, and closed with it. */
+  /** Implemented by the app itself: created each time the app is opened, and closed with it. */
   | { readonly kind: "implement"; implement(options: FaultOptions): LiveSurface<Spec> };
 
-/** Everything an app is: one frozen record, of which every step of the chain makes a copy. */
+/** The record that defines an app, frozen. Every step of the chain makes a copy. */
 export interface AppDefinition {
   readonly surface: Surface<Spec>;
   readonly options: ReadMcpOptions;
@@ -98,18 +111,69 @@ export interface AppDefinition {
   readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;
   readonly resources: ReadonlyMap<string, AnyBespokeResource>;
   readonly reach: Reach | undefined;
-  /** Where tools come from that are known only at run time, by their prefix. */
+  /** Sources of tools that are known only at run time, by prefix. */
   readonly mounts: ReadonlyMap<string, MountSource>;
-  /** Who sees what: rules that were read, or where they come from. `undefined`: there is the default view, of everything. */
+  /** View rules, or their source. `undefined`: the default view shows everything. */
   readonly views: readonly ViewPacket[] | Source<ViewRules> | undefined;
   readonly replay: boolean;
-  /** Makes what handlers have of their own. `undefined`: in memory, anew for each call. */
+  /** Creates the `context` of handlers. `undefined`: one in memory for each call. */
   readonly context: ContextFactory | undefined;
-  /** Whether users are asked before tools run that may change something and say nothing of it themselves. */
+  /** The rule for tools that may change something and do not set `confirm`. */
   readonly confirm: ConfirmRule | undefined;
   readonly pull: boolean;
   readonly calls: CallTree;
 }
 
-/** Where an app keeps its definition. */
+/** The key of an app's definition. */
 export const kDefinition: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.definition");
+
+/** The minimum length of a secret in bytes: that of the key derived from it. */
+const leastSecretBytes = 32;
+
+const largeBytes = wholeNumber(leastLargeBytes, undefined, " of bytes");
+
+/** Schemas of {@link AskingOptions}. */
+export const askingFields: OptionFields<AskingOptions> = {
+  timeoutMs: object<AskTimeouts>(askTimeoutFields),
+  secret: option(
+    `a Uint8Array of at least ${leastSecretBytes} bytes`,
+    (value) => value instanceof Uint8Array && value.byteLength >= leastSecretBytes,
+  ),
+  claim: callable,
+};
+
+/** Schemas of {@link McpOptions}. */
+export const mcpFields: OptionFields<McpOptions> &
+  WithDefaults<"version" | "pageSize" | "changeWindowMs" | "maxResultBytes" | "maxResourceBytes"> = {
+  name: text,
+  version: withDefault(text, "0.0.0"),
+  title: text,
+  description: text,
+  websiteUrl: matching("an https: or http: URL", /^https?:\/\/[^\s<>"]+$/i),
+  icons: iconList,
+  instructions: text,
+  uriPrefix,
+  pageSize: withDefault(wholeNumber(1), 1000),
+  changeWindowMs: withDefault(noticeWindow, 100),
+  maxResultBytes: withDefault(largeBytes, defaultResultBytes),
+  maxResourceBytes: withDefault(largeBytes, defaultResourceBytes),
+  asking: object<AskingOptions>(askingFields),
+  onFault: callable,
+  toRefusal: callable,
+};
+
+/** The options of an app, with their defaults. */
+export type ReadMcpOptions = ReadOptions<McpOptions, typeof mcpFields>;
+
+/** Reads the options of an app. @throws SurfaceError `INVALID_OPTION`. */
+export function readMcpOptions(options: McpOptions, surface: string): ReadMcpOptions {
+  const doing = `Cannot create an app of surface "${surface}"`;
+  const read = readOptions(options, mcpFields, doing);
+  const { secret, claim } = read.asking ?? {};
+  // Two processes with one secret and a memory each would both run a call for one consent.
+  if (secret === undefined || claim !== undefined) return Object.freeze(read);
+  throw invalidOption(
+    doing,
+    '"asking.secret" needs "asking.claim", which all processes share; leave both out in a single process',
+  );
+}

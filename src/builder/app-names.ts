@@ -1,35 +1,37 @@
 import type { MemoryContext } from "../catalog/context/memory-context.ts";
+import type { LiteralKeys } from "../surface/define-surface.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 
-/** A step of the chain that comes once, or not after others. */
+/** A step of the chain that may come only once, or not after others. */
 export type OnceStep = "context" | "confirm";
 
-/** What an app's type remembers: the names that an agent may reach through it. */
+/** The names that an agent may reach through an app, as its type keeps them. Each is a superset of what is reachable. */
 export interface AppNames {
-  /** Names of tools, on the wire. A superset of what is reachable. */
+  /** Wire names of tools. */
   readonly tools: string;
-  /** Keys of resources, members and hand-written ones. A superset of what is reachable. */
+  /** Keys of resources: members and hand-written ones. */
   readonly resources: string;
-  /** Names of tools that may change something. A superset. */
+  /** Wire names of tools that may change something. */
   readonly mutating: string;
-  /** Keys of members that an expose map has named. */
+  /** Keys of members in an expose map. */
   readonly exposed: string;
-  /** The input schemas of bespoke tools, by name. */
+  /** Input schemas of bespoke tools, by name. */
   readonly inputs: object;
-  /** Names of prompts, on the wire. A superset of what is reachable. */
+  /** Wire names of prompts. */
   readonly prompts: string;
   /** Keys of hand-written resources. */
   readonly written: string;
-  /** Whether it was said who sees what. */
+  /** Whether `.views()` was called. */
   readonly viewed: boolean;
-  /** What its handlers have of their own. */
+  /** The `context` of handlers. */
   readonly context: unknown;
-  /** The steps that cannot come any more. */
+  /** The steps that may not come any more. */
   readonly done: OnceStep;
-  /** The output schemas of bespoke tools, by name. */
+  /** Output schemas of bespoke tools, by name. */
   readonly outputs: object;
 }
 
-/** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
+/** The names of one app. The type arguments are plain unions, so that an editor shows the names themselves. */
 export interface ExposedNames<
   TTools extends string,
   TResources extends string,
@@ -56,14 +58,14 @@ export interface ExposedNames<
   readonly outputs: TOutputs;
 }
 
-/** names, what of them is another, a key -> what stands under it. */
+/** names, changed names, a key -> the new type under the key. */
 type NewName<TNames extends AppNames, TChange, TKey extends keyof AppNames> = TChange extends {
   readonly [_ in TKey]: infer Changed extends AppNames[TKey];
 }
   ? Changed
   : TNames[TKey];
 
-/** names, those of them that are others -> the names after that. */
+/** names, changed names -> the names after the change. */
 export type NamesWith<TNames extends AppNames, TChange extends Partial<AppNames>> = [TNames] extends [
   infer Names extends AppNames,
 ]
@@ -82,6 +84,69 @@ export type NamesWith<TNames extends AppNames, TChange extends Partial<AppNames>
     >
   : never;
 
-// Where any name at all may be there, nobody knows that this one is: what is put together says so, and what is mounted gives way.
-/** names -> those that are known to be taken. */
+/** names -> the names known to be taken: none for `string`, since mounted entries give way to others at boot. */
 export type KnownNames<TName extends string> = string extends TName ? never : TName;
+
+/** The names after `.context()`. */
+export type WithContext<TNames extends AppNames, TContext> = NamesWith<
+  TNames,
+  { readonly context: TContext; readonly done: TNames["done"] | "context" }
+>;
+
+/** The names after `.confirm()`. */
+export type WithConfirm<TNames extends AppNames> = NamesWith<TNames, { readonly done: TNames["done"] | "confirm" }>;
+
+// Handlers that were added before expect another context.
+/** `unknown` if `.context()` may be called, else the problem. */
+export type ContextProblem<TNames extends AppNames> = "context" extends TNames["done"]
+  ? TypeProblem<"context() comes once an app, and before tools(), prompts() and resources()">
+  : unknown;
+
+/** `unknown` if `.confirm()` may be called, else the problem. */
+export type ConfirmProblem<TNames extends AppNames> = "confirm" extends TNames["done"]
+  ? TypeProblem<"confirm() was called already: call it once an app">
+  : unknown;
+
+/** prefix -> the possible wire names of mounted tools: their full names are known only at run time. */
+type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}_${string}`;
+
+/** prefix -> the possible keys of mounted resources. */
+type MountedPath<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}/${string}`;
+
+/** The names after a mount: all names with its prefix. All of its tools may change something. */
+export type WithMount<TNames extends AppNames, TPrefix extends string> = NamesWith<
+  TNames,
+  {
+    readonly tools: TNames["tools"] | MountedName<TPrefix>;
+    readonly resources: TNames["resources"] | MountedPath<TPrefix>;
+    readonly mutating: TNames["mutating"] | MountedName<TPrefix>;
+  }
+>;
+
+// A record over names that are not literal has no required keys.
+/** `unknown` if a source may be mounted under this prefix, else the problem. */
+export type PrefixProblem<TNames extends AppNames, TPrefix extends string> =
+  Record<never, never> extends Record<TPrefix, 1>
+    ? TypeProblem<"the prefix of a mount must be a literal: write it inline, or add `as const`">
+    : [Taken<KnownNames<TNames["tools"]>, MountedName<TPrefix>>] extends [never]
+      ? unknown
+      : TypeProblem<`the prefix "${TPrefix}" is taken by the tool "${Taken<KnownNames<TNames["tools"]>, MountedName<TPrefix>>}"`>;
+
+// Compares both ways, because a taken name may be that of another mount, whose prefix is longer or shorter.
+/** taken names, new names -> the taken names that collide. */
+type Taken<TTools extends string, TMounted extends string> = TTools extends TMounted
+  ? TTools
+  : TMounted extends TTools
+    ? TTools
+    : never;
+
+/** The names after mounts by prefix. */
+export type WithMounts<TNames extends AppNames, TMounts> = [keyof TMounts] extends [never]
+  ? TNames
+  : WithMount<TNames, keyof TMounts & string>;
+
+// Compares each mount with all names but its own, those of the other mounts included.
+/** Problems of mounts by prefix. */
+export type MountsChecked<TNames extends AppNames, TMounts> = {
+  readonly [Prefix in keyof TMounts]: PrefixProblem<WithMounts<TNames, Omit<TMounts, Prefix>>, Prefix & string>;
+} & LiteralKeys<TMounts>;

@@ -21,11 +21,22 @@ import { defaultFrameLimits } from "../mcp/parse-frame.ts";
 import { CatalogLists } from "../mcp/lists.ts";
 import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
 import { ViewResolver } from "../mcp/view-resolver.ts";
+import { isRecord } from "../options/is-object.ts";
+import { filledText, option, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { Scope } from "../spine/scope.ts";
+import { choosingView } from "../surface/caller.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import { createClient } from "../surface/create-client.ts";
-import { createReporter, internalError, type FaultReporter } from "../surface/fault.ts";
+import {
+  createReporter,
+  internalError,
+  reportToConsole,
+  toSafeReporter,
+  type FaultReporter,
+} from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
-import { createReplayTool } from "../views/create-replay-tool.ts";
+import { createReplayTool, replayView, type ViewReplay } from "../views/replay-view.ts";
 import { assertViewName, Views } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
@@ -40,7 +51,7 @@ export interface AssembleDeps {
   readonly scope: Scope;
 }
 
-/** The entries of an app, and what decides who sees which of them. */
+/** The entries of an app, and its views of them. */
 export interface AppViews {
   readonly live: LiveCatalog;
   readonly views: Views;
@@ -52,7 +63,7 @@ export interface AppViews {
   readonly large: LargeValues;
 }
 
-function owned<TOwned extends { close(): void }>(scope: Scope, created: TOwned): TOwned {
+function owned<TOwned extends { close(): void | Promise<void> }>(scope: Scope, created: TOwned): TOwned {
   scope.add(() => created.close());
   return created;
 }
@@ -104,33 +115,28 @@ export function assembleViews({ definition, held, report, scope }: AssembleDeps)
   return { live, views, resolver, lookup, lists, watches, items, large };
 }
 
-/** Connects nothing yet, but refuses a surface that can never fit the link. */
+/** Creates the connection to the live surface, which connects with its first use. Throws if the surface can never fit the link. */
 function openBackend(definition: AppDefinition, scope: Scope, report: FaultReporter): HeldSurface {
   const { surface } = definition;
   const link = openLink(definition, scope);
   link.check?.(surface);
   const onUnreachable = (cause: unknown): void =>
     void internalError(cause, `reaching surface "${surface.name}"`, report);
-  const held = new HeldSurface({ link, surface, onUnreachable });
-  scope.add(() => held.close());
-  return held;
+  return owned(scope, new HeldSurface({ link, surface, onUnreachable }));
 }
 
 function openLink({ reach, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
   if (reach === undefined) {
     throw new SurfaceError(
       "NOT_LINKED",
-      `Serving surface "${surface.name}": it has no link; call bridge() or implement()`,
+      `Cannot serve surface "${surface.name}": it has no link; call bridge() or implement()`,
     );
   }
   if (reach.kind === "link") {
     const kept = reach.link.keep?.({ onFault, toRefusal });
-    if (kept !== undefined) scope.add(() => kept.close());
-    return kept ?? reach.link;
+    return kept === undefined ? reach.link : owned(scope, kept);
   }
-  const live = reach.implement({ onFault, toRefusal });
-  scope.add(() => live.close());
-  return inProcess(live);
+  return inProcess(owned(scope, reach.implement({ onFault, toRefusal })));
 }
 
 function toInfo({ surface, options }: AppDefinition): ServerInfo {
@@ -145,7 +151,7 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
   });
 }
 
-/** Returns the scopes that callers can be granted. Mounted entries may add some later. */
+/** Returns the scopes that callers can be granted. Mounted entries may add more later. */
 function toLiveScopes(live: LiveCatalog): CatalogScopes {
   const { read, write } = live.current.scopes;
   return Object.freeze({
@@ -166,14 +172,9 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const mounted = [...mounts.keys()];
   assertReach(tools, live.current, mounted);
   scope.add(warnAuthor(live, views.views, mounted));
-  const invoker = createInvoker({
-    report,
-    changes: watches.changes,
-    tree: calls,
-    find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
-    confirm,
-    askTimeouts: options.asking?.timeoutMs,
-  });
+  const find = (id: string): ToolEntry | undefined => live.current.toolOf(id) ?? live.current.tool(id);
+  const askTimeouts = options.asking?.timeoutMs;
+  const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, confirm, askTimeouts });
   owned(scope, invoker);
   const info = toInfo(definition);
   const asking = new InputRequired(new AskStates({ ...options.asking, app: info.name }), report);
@@ -190,17 +191,13 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
     limits: defaultFrameLimits,
     schemaBytes: live.schemas,
     countParts: (budget) => large.countIn(budget),
-    // Only an author's handlers write to the client's log.
+    // Only hand-written and mounted handlers write to the client's log.
     logs: tools.size + prompts.size + resources.size + mounts.size > 0,
     report,
   };
 }
 
-/**
- * Opens an app: its connection, its catalog, its handlers. If a step fails, everything that was opened is closed.
- *
- * @throws SurfaceError with a boot code.
- */
+/** Opens an app: its connection, catalog and handlers. Closes everything again if a step fails. @throws SurfaceError with a boot code. */
 export function assembleApp(definition: AppDefinition): AppRuntime {
   const scope = new Scope(`the app over surface "${definition.surface.name}"`);
   try {
@@ -208,5 +205,45 @@ export function assembleApp(definition: AppDefinition): AppRuntime {
   } catch (cause) {
     void scope.close();
     throw cause;
+  }
+}
+
+/** Options of `app.replay()`: the caller to replay the view of. */
+export interface ReplayOptions {
+  /** The view that the caller requests. @default the view of `caller`, else `default` */
+  readonly surface?: string;
+  readonly project?: string;
+  /** @default an anonymous caller */
+  readonly caller?: Caller;
+}
+
+const replayFields: OptionFields<ReplayOptions> = {
+  surface: filledText,
+  project: filledText,
+  caller: option("an object", isRecord),
+};
+
+const unconnected: Link = Object.freeze({
+  connect: () =>
+    Promise.reject(new SurfaceError("UNAVAILABLE", "Cannot connect: a replay of a view has no connection")),
+});
+
+/**
+ * Returns what an app shows to a caller, by its rules and mounts as of now. Neither connects nor implements the surface.
+ *
+ * @throws SurfaceError with a boot code, `INVALID_OPTION`.
+ */
+export function replayApp(definition: AppDefinition, options: ReplayOptions = {}): ViewReplay {
+  const { caller = anonymous, ...requested } = readOptions(options, replayFields, "Cannot call replay()");
+  const { surface } = definition;
+  const report = toSafeReporter(definition.options.onFault ?? reportToConsole);
+  const scope = new Scope(`a replay of the app over surface "${surface.name}"`);
+  try {
+    const held = owned(scope, new HeldSurface({ link: unconnected, surface }));
+    const { views, live } = assembleViews({ definition, held, report, scope });
+    return replayView({ views, catalog: live.current, caller: choosingView(caller, requested) });
+  } finally {
+    // Nothing was connected, so there is nothing to wait for.
+    void scope.close().catch((cause: unknown) => void internalError(cause, "replaying a view", report));
   }
 }

@@ -17,7 +17,7 @@ const maxWarnings = 32;
 const maxTestedPatterns = 2000;
 const maxTestedTools = 500;
 
-/** The maximum number of warnings of one app: a machine may write other rules again and again. */
+/** The maximum number of warnings of one app, whose rules a program may replace again and again. */
 const maxWritten = 1024;
 
 /** A pattern and its place in the author's code or rules. */
@@ -30,17 +30,13 @@ function namesOf(entries: readonly Named[]): readonly string[] {
   return [...new Set(entries.flatMap(({ id, name = id }) => [name, id]))].toSorted();
 }
 
-/** Returns the end of a sentence about an unknown name: similar names, or nothing. */
+/** Returns similar names as the end of a sentence, or an empty text. */
 function hintOf(name: string, names: readonly string[]): string {
   const near = nearNames(name, names).map((each) => `"${each}"`);
   return near.length === 0 ? "" : `; near it are ${near.join(", ")}`;
 }
 
-/**
- * Tells whether a pattern may be meant for mounted entries, whose names are known only while they are there.
- *
- * @param prefixes - the prefixes of mounts.
- */
+/** Returns whether a pattern may be meant for mounted entries, whose names are known only while they exist. */
 function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
   // A mount without a prefix may have any name.
   if (prefixes.includes("")) return true;
@@ -52,7 +48,7 @@ function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
   );
 }
 
-/** Returns a warning, with similar names of `entries`, for each pattern that fits nothing. */
+/** Returns a warning, with similar names of `entries`, for each pattern that matches none. */
 function unmatchedWarnings(
   placed: readonly PlacedPattern[],
   entries: readonly Named[],
@@ -62,7 +58,7 @@ function unmatchedWarnings(
   const unmatched = tested.filter(({ pattern }) => !fits(pattern)).slice(0, maxWarnings);
   const names = unmatched.length === 0 ? [] : namesOf(entries);
   return unmatched.map(({ pattern, where }) => {
-    return `the pattern "${pattern}" in ${where} fits nothing${hintOf(pattern, names)}`;
+    return `the pattern "${pattern}" in ${where} matches nothing${hintOf(pattern, names)}`;
   });
 }
 
@@ -75,9 +71,9 @@ function patternsOf({ id: packet }: ViewPacket, rule: ViewRule, number: number):
 }
 
 /**
- * Returns warnings about patterns in view rules that fit no entry. The entries may be exposed later, so this is no error.
+ * Returns warnings about patterns in view rules that match no entry. Not an error, since entries may be exposed later.
  *
- * @param mounted - the prefixes of mounts: patterns for mounted entries are not tested.
+ * @param mounted - the prefixes of mounts, whose patterns are not tested.
  */
 export function viewWarnings(views: Views, catalog: Catalog, mounted: readonly string[] = []): readonly string[] {
   const { tools, prompts, resources, templates } = catalog;
@@ -101,10 +97,9 @@ function fitsSome(pattern: string, catalog: Catalog): boolean {
 }
 
 /**
- * Refuses a name in the `reach` of a hand-written tool that no tool of the app has. Tools of mounts come and go, so neither their
- * names nor their own `reach` are checked here.
+ * Refuses an unknown tool in the `reach` of a hand-written tool. Neither names nor `reach` of mounted tools are checked, since
+ * these come and go.
  *
- * @param mounted - the prefixes of mounts.
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function assertReach(tools: AppDefinition["tools"], catalog: Catalog, mounted: readonly string[]): void {
@@ -114,12 +109,12 @@ export function assertReach(tools: AppDefinition["tools"], catalog: Catalog, mou
     if (unknown === undefined) continue;
     throw new SurfaceError(
       "INVALID_OPTION",
-      `Cannot add tool "${name}": its "reach" names "${unknown}", which is not a tool of this app${hintOf(unknown, namesOf(catalog.tools))}`,
+      `Cannot add tool "${name}": its "reach" has "${unknown}", which is not a tool of this app${hintOf(unknown, namesOf(catalog.tools))}`,
     );
   }
 }
 
-/** Why a tool may call nothing of all that its reach fits; `undefined` where it may, or where nothing fits. */
+/** Returns the reason why a tool may call no tool that its `reach` matches; `undefined` if it may, or nothing matches. */
 function powerless(by: ToolEntry, { tools }: Catalog): string | undefined {
   const fits = toMatcher(by.reach ?? []);
   const agent: Caller = { id: by.id, isAnonymous: false, isTool: true, scopes: by.authority ?? [] };
@@ -130,11 +125,12 @@ function powerless(by: ToolEntry, { tools }: Catalog): string | undefined {
     first ??= tool;
   }
   return (
-    first && `${by.origin} may call nothing that its "reach" fits: for "${first.id}", ${lacksAuthority(first, agent)}`
+    first &&
+    `${by.origin} may call no tool that its "reach" matches: for "${first.id}", ${lacksAuthority(first, agent)}`
   );
 }
 
-/** Returns warnings about tools that call others: their `reach` fits no tool, or their authority is enough for none within it. */
+/** Returns warnings about tools whose `reach` matches no tool, or whose `authority` is enough for none. */
 function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly string[] {
   const { tools } = catalog;
   const placed = tools.flatMap(({ reach = [], origin }) =>
@@ -150,12 +146,7 @@ function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly s
   return [...unmatchedWarnings(placed, tools, fits), ...lacking.slice(0, maxWarnings)];
 }
 
-/**
- * Warns the author of what works but may not be meant, at boot and when other rules come. Each warning is written once.
- *
- * @param mounted - the prefixes of mounts: patterns for mounted entries are not tested.
- * @returns a function that stops it.
- */
+/** Writes each warning once, at boot and after each change of the rules. Returns a function that stops it. */
 export function warnAuthor(live: LiveCatalog, views: Views, mounted: readonly string[]): () => void {
   const written = new Set<string>();
   const write = (warnings: readonly string[]): void => {

@@ -2,19 +2,19 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames } from "./app-names.ts";
 import type { LinkedApp, UnlinkedApp } from "./stages.ts";
 
-// Sentences and not problems: an editor shows the name of a problem that has one, and its sentence otherwise.
+// Sentences instead of problems: an editor shows the name of a problem type that has one, else its sentence.
 type NotLinked = "this app has no link yet: ask once it can be served";
 type NotAnApp = "this is not an app: pass typeof app";
 
-/** The names in one of their unions, unless they are `any` or `never`, which would prove nothing. */
+/** One union of names, unless the names are `any` or `never`, which prove nothing. */
 type NameOrProblem<TNames extends AppNames, TKind extends keyof AppNames> = 0 extends 1 & TNames
   ? TypeProblem<NotAnApp>
   : [TNames] extends [never]
     ? TypeProblem<NotAnApp>
     : TNames[TKind];
 
-// Arms: any first (it would match everything and prove nothing), then never, then the two stages.
-/** app type -> one of its name unions. */
+// `any` first, since it matches everything and proves nothing.
+/** app type -> one of its unions of names. */
 type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
   ? TypeProblem<NotAnApp>
   : [TApp] extends [never]
@@ -25,10 +25,10 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
         ? TypeProblem<NotLinked>
         : TypeProblem<NotAnApp>;
 
-/** Names -> each in quotes; all names for `string`. */
+/** names -> each in quotes; "any name" for `string`. */
 type Quoted<TName> = string extends TName ? "any name" : TName extends string ? `"${TName}"` : "something";
 
-/** Two unions of names, neither of them `any` -> `true`, or the sentence that names the difference. */
+/** two unions of names -> `true`, or the problem that names the difference. */
 type SameNames<TActual, TExpected> = [TActual] extends [TExpected]
   ? [TExpected] extends [TActual]
     ? true
@@ -38,8 +38,8 @@ type SameNames<TActual, TExpected> = [TActual] extends [TExpected]
     : TypeProblem<`${Quoted<Exclude<TActual, TExpected>>} is in the app, and not in the list`>;
 
 /**
- * `true` when two unions of names are the same, patterns such as `` `git_${string}` `` and `string` included; otherwise a problem
- * that names the difference. A `Record` over the names is no such test: patterns and `string` demand no key of it.
+ * `true` if two unions of names are equal, else a problem that names the difference. Compares patterns such as `` `git_${string}` ``
+ * and `string` too, which a `Record` over the names would not: they require no key.
  *
  * @example
  * ```ts
@@ -53,13 +53,12 @@ export type Exactly<TActual, TExpected> = 0 extends 1 & TActual
     : SameNames<TActual, TExpected>;
 
 /**
- * The names of all tools that an agent can reach through an app: a superset of what `tools/list` answers, never a
- * subset. Assert it with {@link Exactly}, and CI fails when an exposure changes.
+ * The names of all tools that an agent can reach through an app: a superset of the answer to `tools/list`. Assert it with
+ * {@link Exactly}, and CI fails when an exposure changes.
  *
- * It counts what the compiler can see of the objects that were passed in. TypeScript lets an object have more keys than
- * its type says: one that was assigned to a narrower type first, or that was spread from a record with open keys, beside
- * keys of its own. So pass members, expose maps, tools and views as literals, and such a key cannot come about. A view that
- * says no `face`, and anything by a type that is not literal, counts as one that may be a gateway: say `face: "direct"`.
+ * Counts the keys in the types of the objects passed in. An object may have more keys than its type: after an assignment to a narrower
+ * type, or a spread of a record with open keys. To exclude this, pass members, expose maps, tools and views as literals. A view without
+ * `face`, or of a type that is not literal, counts as a possible gateway: set `face: "direct"`.
  *
  * @example
  * ```ts
@@ -68,18 +67,18 @@ export type Exactly<TActual, TExpected> = 0 extends 1 & TActual
  */
 export type ToolNames<TApp> = NamesOf<TApp, "tools">;
 
-/** The names of all prompts of an app: a superset of what `prompts/list` answers. */
+/** The names of all prompts of an app: a superset of the answer to `prompts/list`. */
 export type PromptNames<TApp> = NamesOf<TApp, "prompts">;
 
 /** The keys of all members and hand-written resources that an agent can read through an app: a superset. */
 export type ResourceNames<TApp> = NamesOf<TApp, "resources">;
 
 /**
- * The names of all tools that may change something: a superset of those that are advertised with `readOnlyHint: false`.
- * A procedure or bespoke tool is left out only when the compiler sees, whichever way a choice goes, `readOnly()` or a
- * literal `mutates: false`, under a key that is not optional; the tools of streams and events only read.
+ * The names of all tools that may change something: a superset of the tools listed with `readOnlyHint: false`. Leaves out a procedure
+ * or bespoke tool only if its type proves `readOnly()`, or a literal `mutates: false` under a required key, in every arm of a union.
+ * The tools of streams and events only read.
  *
- * As with {@link ToolNames}, keys that an object has beyond its type are not seen: a hidden `mutates: true`, spread behind
- * a `mutates: false`, wins at run time.
+ * As with {@link ToolNames}, keys beyond the type of an object do not count: a hidden `mutates: true`, spread behind a
+ * `mutates: false`, wins at run time.
  */
 export type MutatingToolNames<TApp> = NamesOf<TApp, "mutating">;

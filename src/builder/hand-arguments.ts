@@ -9,17 +9,17 @@ import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames, KnownNames } from "./app-names.ts";
 
-/** What may name what is written by hand: a tool called `1` is a tool too. */
+/** The key of a hand-written entry: a tool may be named `1`. */
 export type HandKey = string | number;
 
-/** `unknown` when a bespoke tool may have this name, else the sentence that says why not. */
+/** `unknown` if a bespoke tool may have this name, else the problem. */
 type ToolNameProblem<TNames extends AppNames, TName extends string> =
   WireName<TName> extends KnownNames<TNames["tools"]>
     ? TypeProblem<`the tool name "${WireName<TName>}" is taken by another tool`>
     : unknown;
 
-// Only where every arm says so, under a key that is there for certain: what may be absent mutates.
-/** a tool, or what is known of it -> the effect that it says. */
+// A tool reads only if every arm sets `mutates: false`, under a required key.
+/** a tool -> its declared effect. */
 export type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? SaidEffect<Said> : "mutates";
 
 interface ReadsAndDestroys {
@@ -27,22 +27,22 @@ interface ReadsAndDestroys {
   readonly destructive: true;
 }
 
-// Of a choice of tools, one arm is enough.
-/** `unknown` when the options of a bespoke tool agree with each other, else the objection to the one that does not. */
+// One arm of a union is enough.
+/** `unknown` if the effects of a bespoke tool agree, else the problem. */
 type EffectProblem<TTool> = [Extract<TTool, ReadsAndDestroys>] extends [never]
   ? unknown
   : { readonly destructive: ToolOptionsProblem<ReadsAndDestroys> };
 
-/** An object, the type of its options -> its keys that are no options; of a choice of objects, those of all. */
+/** object, type of its options -> its unknown keys; of a union, those of all arms. */
 type ExcessKeys<TGiven, TKnown> = Exclude<KeysOfAny<Extract<TGiven, object>>, KeysOfAny<Extract<TKnown, object>>>;
 
-// The compiler looks for unknown keys in literals only, and not where the type of the literal is inferred as a whole.
-/** `unknown` when a bespoke tool and its options have known keys only, else a sentence under each other key. */
+// The compiler reports unknown keys only in literals whose type is not inferred as a whole.
+/** `unknown` if a bespoke tool and its options have known keys only, else a problem under each unknown key. */
 type ToolKeysProblem<TTool> = [ExcessKeys<TTool, AnyBespokeTool>] extends [never]
   ? NestedKeysProblem<TTool, "confirm"> & NestedKeysProblem<TTool, "resource">
   : { readonly [Key in ExcessKeys<TTool, AnyBespokeTool>]: TypeProblem<`"${Key & string}" is not an option`> };
 
-/** `unknown` when an option of a bespoke tool fits, else a sentence under it. */
+/** `unknown` if an option of a bespoke tool fits, else a problem under it. */
 type NestedKeysProblem<TTool, TOption extends keyof ToolOptions> = TTool extends {
   readonly [_ in TOption]: infer Given;
 }
@@ -54,22 +54,21 @@ type NestedKeysProblem<TTool, TOption extends keyof ToolOptions> = TTool extends
             _ in TOption
           ]: TypeProblem<`"${TOption}" has no "${ExcessKeys<Given, ToolOptions[TOption]> & string}"`>;
         }
-    : { readonly [_ in TOption]: TypeProblem<`"${TOption}" is not what this option takes`> }
+    : { readonly [_ in TOption]: TypeProblem<`the value of "${TOption}" does not fit`> }
   : unknown;
 
-/** `unknown` when a schema was given or left out, else a problem under the key `TSide`. */
+/** `unknown` if a schema was given or left out, else a problem under the key `TSide`. */
 type SchemaProblem<TSide extends string, TGiven> = unknown extends TGiven
   ? unknown
   : [TGiven] extends [MaybeSchema]
     ? unknown
     : { readonly [_ in TSide]?: TypeProblem<`the ${TSide} must be a Standard Schema, such as z.object({ … })`> };
 
-/** The names of tools as written; every name for tools that were asserted to be `never` or `any`. */
+/** The names of tools; `string` for tools cast to `never` or `any`. */
 export type ToolKeys<TTools> = [TTools] extends [never] ? string : KeysOfAny<TTools> & HandKey;
 
-// The tools as written are the first part: the proof is about their keys and effects. The three maps behind it are inferred
-// backwards, and give each handler its arguments, its result and the tools that it may call. What cannot be inferred is
-// `unknown`: no input, any result, any tool.
+// The first part proves keys and effects. The three maps behind it are inferred from the argument, and give each handler its
+// arguments, its result and the tools that it may call. Where nothing can be inferred they are `unknown`: no input, any result, any tool.
 /** names, tools, inputs by name, outputs by name, reaches by name -> the parameter of tools(). */
 export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutputs, TReaches> = TTools & {
   readonly [Key in keyof TTools]: ToolNameProblem<TNames, `${Key & HandKey}`> &
@@ -91,7 +90,7 @@ export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutp
 } & LiteralKeys<TTools> &
   WireNamesChecked<KeysOfAny<TTools> & string>;
 
-// As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.
+// As with tools: the first map has the names, the second is inferred from the argument.
 /** names, inputs by name -> the parameter of prompts(). */
 export type PromptsArgument<TSpec, TNames extends AppNames, TKeys extends HandKey, TInputs> = {
   readonly [Key in TKeys]?: PromptNameProblem<TNames, `${Key}`> &
@@ -103,7 +102,7 @@ export type PromptsArgument<TSpec, TNames extends AppNames, TKeys extends HandKe
   > &
   WireNamesChecked<TKeys & string>;
 
-/** `unknown` when a prompt may have this name, else the sentence that says why not. */
+/** `unknown` if a prompt may have this name, else the problem. */
 type PromptNameProblem<TNames extends AppNames, TName extends string> =
   WireName<TName> extends TNames["prompts"]
     ? TypeProblem<`the prompt name "${WireName<TName>}" is taken by another prompt`>
@@ -119,7 +118,7 @@ export type ResourcesArgument<TSpec, TNames extends AppNames, TKeys extends Hand
     Record<TKeys, unknown>
   >;
 
-/** `unknown` when a hand-written resource may have this key, else the sentence that says why not. */
+/** `unknown` if a hand-written resource may have this key, else the problem. */
 type ResourceKeyProblem<TNames extends AppNames, TKey extends string> =
   TKey extends KnownNames<TNames["resources"]>
     ? TypeProblem<`the key "${TKey}" is taken by another resource`>

@@ -3,9 +3,9 @@ import type { McpOptions } from "./app-definition.ts";
 import { appOfMount, type MountedApp } from "./app-of-mount.ts";
 
 /**
- * Makes an app of an agent, or of several that `agents()` has put together, and nothing else: each is a tool of its own name.
+ * Creates an app of one agent, or of the agents of `agents()`. Each agent is a tool with the agent's name.
  *
- * @param options - as of `mcp()`; the server's `name` is by default that of the first agent.
+ * @param options - those of `mcp()`; `name` defaults to the name of the first agent.
  * @throws SurfaceError `INVALID_OPTION`.
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import type { AgenticOptions } from "../from/agentic/agentic-options.ts";
 import type { McpOptions } from "./app-definition.ts";
 import { appOfMount, type MountedApp } from "./app-of-mount.ts";
 
-/** How services are shown, and what the server says of itself. */
+/** Options of `agenticService()` and `mcp()`. */
 export interface McpAgenticOptions extends McpOptions, Omit<AgenticOptions, "onFault"> {}
 
 function nameOf(services: AgenticServices): string {
@@ -12,10 +12,10 @@ function nameOf(services: AgenticServices): string {
 }
 
 /**
- * Makes an app of services and nothing else: actions are called as they are in their service, and states are at
- * `surface://<serviceName>/state/<key>`. What can be added to any app can be added to it, and goes before what services have.
+ * Creates an app of services. Actions keep their names, and states are at `surface://<serviceName>/state/<key>`. An entry that you add
+ * to the app replaces an entry of the services with the same name.
  *
- * @param options - of both: how services are shown, and what the server says of itself, whose name is the service's by default.
+ * @param options - `name` defaults to the names of the services.
  * @throws SurfaceError as `agenticService()` and `mcp()` do.
  * @example
  * ```ts
@@ -25,7 +25,6 @@ function nameOf(services: AgenticServices): string {
 export function mcpAgentic(services: AgenticServices, options: McpAgenticOptions = {}): MountedApp {
   const { states, links, listLinks, describe, describeState, ...rest } = options;
   const all = { states, links, listLinks, describe, describeState, onFault: rest.onFault };
-  const said: AgenticOptions = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-  const source = agenticService(services, said);
-  return appOfMount(nameOf(services), source, rest);
+  const given: AgenticOptions = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  return appOfMount(nameOf(services), agenticService(services, given), rest);
 }

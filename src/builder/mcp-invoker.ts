@@ -4,10 +4,10 @@ import type { McpOptions } from "./app-definition.ts";
 import { appOfMount, type MountedApp } from "./app-of-mount.ts";
 
 /**
- * Makes an app of the tools of an invoker, or of several, and nothing else: each is called as it is there. What can be added to any
- * app can be added to it, and goes before their tools.
+ * Creates an app of the tools of one invoker or several. Tools keep their names. An entry that you add to the app replaces a tool
+ * with the same name.
  *
- * @param options - as of `mcp()`; the server's `name` is `"tools"` by default.
+ * @param options - those of `mcp()`; `name` defaults to `"tools"`.
  * @throws SurfaceError `INVALID_OPTION`, `NAME_COLLISION`.
  * @example
  * ```ts

@@ -1,5 +1,4 @@
-import type { Calls } from "../call/call-node.ts";
-import { CallTree } from "../call/call-tree.ts";
+import { CallTree, type Calls } from "../call/call-tree.ts";
 import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/custom/bespoke-tool.ts";
@@ -18,21 +17,15 @@ import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
-import { readMcpOptions } from "./mcp-option-fields.ts";
-import { claimNames } from "./claim-names.ts";
-import { assembleApp } from "./assemble-app.ts";
-import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
-import { addEntries, addMount, assertContext, readConfirm, readViewsInput } from "./read-steps.ts";
-import { replayApp, type ReplayOptions } from "./replay-app.ts";
+import { kDefinition, readMcpOptions, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
+import { assembleApp, replayApp, type ReplayOptions } from "./assemble-app.ts";
+import { addEntries, addMount, assertContext, claimNames, readConfirm, readViewsInput } from "./read-steps.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
-/**
- * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
- * who cast reach the others, and get an error with the same sentence.
- */
-class App implements ServableApp {
+/** The app at run time, in every stage. Its methods also refuse the calls that the interface of a stage does not allow. */
+export class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
   /** @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
@@ -47,7 +40,7 @@ class App implements ServableApp {
     return this[kDefinition].calls;
   }
 
-  /** Every stage is this class: generic code sees fewer checks, and the same object. */
+  /** The same object: generic code gets a type with fewer checks. */
   get generic(): App {
     return this;
   }
@@ -56,7 +49,7 @@ class App implements ServableApp {
     if (typeof link?.connect !== "function") {
       throw new SurfaceError(
         "INVALID_OPTION",
-        "Calling bridge(): a link has a connect() method, for example inProcess(live)",
+        "Cannot call bridge(): its argument must be a link, for example inProcess(live)",
       );
     }
     return this.#reach({ kind: "link", link });
@@ -64,10 +57,7 @@ class App implements ServableApp {
 
   implement(handlers: Implementation<Spec>): App {
     const { surface } = this[kDefinition];
-    return this.#reach({
-      kind: "implement",
-      implement: (options) => implementSurface(surface, handlers, options),
-    });
+    return this.#reach({ kind: "implement", implement: (options) => implementSurface(surface, handlers, options) });
   }
 
   expose(map: Readonly<Record<string, ExposeValue | undefined>>): App {
@@ -76,7 +66,10 @@ class App implements ServableApp {
     const known = new Set(exposures.map(({ key }) => key));
     for (const { key } of more) {
       if (!known.has(key)) continue;
-      throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is exposed already; expose it in one place`);
+      throw new SurfaceError(
+        "ALREADY_EXPOSED",
+        `Cannot expose "${key}": it is exposed already; expose it in one place`,
+      );
     }
     return this.#with({ exposures: [...exposures, ...more] });
   }
@@ -104,14 +97,14 @@ class App implements ServableApp {
   views(input: ViewsInput, options?: ViewsOptions): App {
     this.#assertLinked("views()");
     if (this[kDefinition].views !== undefined) {
-      throw new SurfaceError("INVALID_OPTION", "Calling views(): it was called already; once is enough");
+      throw new SurfaceError("INVALID_OPTION", "Cannot call views(): it was called already; call it once");
     }
     return this.#with(readViewsInput(input, options));
   }
 
   pull(): App {
     if (this[kDefinition].pull) {
-      throw new SurfaceError("NAME_COLLISION", "Calling pull(): it was called already; once is enough");
+      throw new SurfaceError("NAME_COLLISION", "Cannot call pull(): it was called already; call it once");
     }
     return this.#with({ pull: true });
   }
@@ -137,22 +130,25 @@ class App implements ServableApp {
   async serve(target: ServeTarget = stdio()): Promise<Serving> {
     this.#assertLinked("serve()");
     if (typeof target?.serve !== "function") {
-      const must = "write serve(http({ port: 3000 })), with http of surface-mcp/http, or serve() for stdio";
-      throw new SurfaceError("INVALID_OPTION", `Calling serve(): its argument is no target; ${must}`);
+      const example = "write serve(http({ port: 3000 })), with http of surface-mcp/http, or serve() for stdio";
+      throw new SurfaceError("INVALID_OPTION", `Cannot call serve(): its argument is not a target; ${example}`);
     }
     return target.serve(this);
   }
 
-  #assertLinked(what: string): void {
+  #assertLinked(method: string): void {
     if (this[kDefinition].reach !== undefined) return;
-    throw new SurfaceError("NOT_LINKED", `Calling ${what}: it needs a link; call bridge() or implement() first`);
+    throw new SurfaceError(
+      "NOT_LINKED",
+      `Cannot call ${method}: the app has no link; call bridge() or implement() first`,
+    );
   }
 
   #reach(reach: Reach): App {
     if (this[kDefinition].reach !== undefined) {
       throw new SurfaceError(
         "ALREADY_LINKED",
-        "Linking an app: it is linked already; one bridge() or implement() an app",
+        "Cannot link the app: it is linked already; call bridge() or implement() once",
       );
     }
     return this.#with({ reach });
@@ -163,36 +159,31 @@ class App implements ServableApp {
   }
 }
 
-// The first signature of mcp() applies to a proven collision only: otherwise it takes a number of arguments that no call has,
-// and the compiler leaves it out of its messages. A check on the parameters of the second signature would refuse generic
-// functions, whose spec the compiler does not know.
-/** The other arguments of mcp() for a surface of which two tagged members have one name on the wire. */
+// The first signature of mcp() applies only if names provably collide: otherwise it takes more arguments than any call has, and the
+// compiler leaves it out of its messages. A check on the parameters of the second signature would refuse generic functions, whose
+// spec is unknown.
+/** The further arguments of mcp() for a surface with two tagged members of one wire name. */
 type CollidingOptions<TSpec> = [TagCollision<TSpec>] extends [never]
   ? readonly [never, never, never]
   : readonly [options?: McpOptions];
 
-// After an error in its arguments a call has the result of the first signature.
+// After an error in its arguments a call gets the result of the first signature.
 /** A sentence in the place of an app. */
 type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
   ? UnlinkedApp<TagNames<TSpec>, TSpec>
   : TypeProblem<TagCollision<TSpec>>;
 
-/** Creates an app of parts that were validated one by one. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
-export function toApp(parts: Omit<AppDefinition, "calls">): ServableApp {
-  return new App(parts);
-}
-
-/** Refuses a surface of which two tagged members have one name on the wire: the result is a sentence, and not an app. */
+/** Refuses a surface with two tagged members of one wire name: the result is a sentence instead of an app. */
 export function mcp<TSpec extends Spec>(
   surface: Surface<TSpec>,
   ...options: CollidingOptions<TSpec>
 ): CollidingApp<TSpec>;
 /**
- * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`, `context`,
- * `tools`, `prompts`, `resources`, `confirm`, and `serve`; every step returns a new app and leaves the one before as it was.
+ * Creates an app of a surface, which exposes only tagged members. Chain `expose`, `bridge` or `implement`, `context`, `tools`,
+ * `prompts`, `resources`, `confirm` and `serve`. Every step returns a new app and leaves the one before unchanged.
  *
- * @throws SurfaceError `INVALID_OPTION`, also for a surface that `defineSurface()` did not make; `NAME_COLLISION` or
- * `INVALID_NAME` when two tagged members would have one name on the wire, or one that no host takes.
+ * @throws SurfaceError `INVALID_OPTION`, also for a surface that `defineSurface()` did not create; `NAME_COLLISION` if two tagged
+ * members have one wire name; `INVALID_NAME` for a wire name that hosts reject.
  * @example
  * ```ts
  * const app = mcp(counter).implement({ value: count, bump: () => 1, reset: () => count.set(0) });
@@ -205,7 +196,7 @@ export function mcp<TSpec extends Spec>(
 ): UnlinkedApp<TagNames<TSpec>, TSpec>;
 export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
   if (!isSurface(surface)) {
-    throw new SurfaceError("INVALID_OPTION", "Making an app: its surface must be made by defineSurface()");
+    throw new SurfaceError("INVALID_OPTION", "Cannot create an app: its surface must be the result of defineSurface()");
   }
   return new App({
     surface,

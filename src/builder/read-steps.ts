@@ -1,78 +1,69 @@
-import { assertBespokeResource } from "../catalog/custom/bespoke-resource.ts";
-import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
 import { readBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
+import { assertBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import { readBespokeTool } from "../catalog/custom/bespoke-tool.ts";
-import { assertPrefix, mountOrigin } from "../catalog/mounts/mounted-names.ts";
+import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
+import { assertPrefix, mountOrigin, takesName } from "../catalog/mounts/mounted-names.ts";
+import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
+import { pullOrigin, pullToolNames } from "../catalog/resources/pull-tools.ts";
+import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { ConfirmOptions, ConfirmRule } from "../tags/tool-options.ts";
-import { isSource } from "../views/views.ts";
 import { readViewRules } from "../views/read-view-rules.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
+import { findGateway, isSource } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
-type EntrySort = "tool" | "prompt" | "resource";
-
-/** Checks of entries written by hand, by what messages call one of them. */
-const checks: Readonly<Record<EntrySort, (name: string, entry: unknown) => void>> = {
+/** Checks of hand-written entries, by the kind of the entry. */
+const checks = {
   tool: readBespokeTool,
   prompt: readBespokePrompt,
   resource: assertBespokeResource,
-};
+} satisfies Readonly<Record<string, (name: string, entry: unknown) => void>>;
 
-/**
- * Adds entries written by hand to those before them.
- *
- * @throws SurfaceError `NAME_COLLISION`, `MISSING_HANDLER`, `INVALID_OPTION`, `INVALID_NAME`.
- */
+/** Adds hand-written entries. @throws SurfaceError `NAME_COLLISION`, `MISSING_HANDLER`, `INVALID_OPTION`, `INVALID_NAME`. */
 export function addEntries<TEntry>(
-  sort: EntrySort,
+  kind: keyof typeof checks,
   known: ReadonlyMap<string, TEntry>,
   more: Readonly<Record<string, TEntry | undefined>>,
 ): ReadonlyMap<string, TEntry> {
   const all = new Map(known);
   for (const [name, entry] of Object.entries(more)) {
     if (entry === undefined) continue;
-    checks[sort](name, entry);
-    if (all.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding ${sort} "${name}": there is one already`);
+    checks[kind](name, entry);
+    if (all.has(name)) {
+      throw new SurfaceError("NAME_COLLISION", `Cannot add ${kind} "${name}": the app has one; use another name`);
+    }
     all.set(name, entry);
   }
   return all;
 }
 
-/**
- * Adds a mount to those before it.
- *
- * @throws SurfaceError `NAME_COLLISION` for a prefix that is taken by another mount, `INVALID_NAME` for one that no name can
- * begin with, `INVALID_OPTION` for what is no source.
- */
+/** Adds a mount. @throws SurfaceError `NAME_COLLISION` if the prefix is taken, `INVALID_NAME`, `INVALID_OPTION`. */
 export function addMount(
   known: ReadonlyMap<string, MountSource>,
   prefix: string,
   source: MountSource,
 ): ReadonlyMap<string, MountSource> {
   assertPrefix(prefix);
-  assertMountSource(source, `Adding ${mountOrigin(prefix)}`);
-  if (known.has(prefix)) throw new SurfaceError("NAME_COLLISION", `Adding mount "${prefix}": there is one already`);
+  assertMountSource(source, `Cannot add ${mountOrigin(prefix)}`);
+  if (known.has(prefix)) {
+    throw new SurfaceError("NAME_COLLISION", `Cannot add mount "${prefix}": the app has one; use another prefix`);
+  }
   return new Map([...known, [prefix, source]]);
 }
 
-/**
- * Refuses an argument of `.context()` that is no function, a second call, and a call after handlers were added.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
+/** Checks a call of `.context()`: a function, once, before handlers. @throws SurfaceError `INVALID_OPTION`. */
 export function assertContext({ context, tools, prompts, resources }: AppDefinition, factory: unknown): void {
-  const doing = "Calling context()";
+  const doing = "Cannot call context()";
   if (typeof factory !== "function") {
-    throw invalidOption(doing, "it takes a function that makes what handlers have of their own, for each call");
+    throw invalidOption(doing, "its argument must be a function that returns the context of a call");
   }
-  if (context !== undefined) throw invalidOption(doing, "it was called already; once is enough");
+  if (context !== undefined) throw invalidOption(doing, "it was called already; call it once");
   if (tools.size + prompts.size + resources.size > 0) {
-    const before = "call it before tools(), prompts() and resources()";
-    throw invalidOption(doing, `there are handlers that were written without it; ${before}`);
+    throw invalidOption(doing, "the app has handlers already; call it before tools(), prompts() and resources()");
   }
 }
 
@@ -83,29 +74,96 @@ export interface GivenConfirm {
 }
 
 /**
- * Reads the rule for calls of clients that cannot ask their user.
+ * Reads the rule for calls whose client cannot ask its user.
  *
- * @param known - the rule of a former call.
+ * @param known - the rule of an earlier call.
  * @throws SurfaceError `INVALID_OPTION`, also for a second call.
  */
 export function readConfirm(known: ConfirmRule | undefined, { which, options = {} }: GivenConfirm): ConfirmRule {
-  const doing = "Calling confirm()";
-  if (known !== undefined) throw invalidOption(doing, "it was called already; once is enough");
+  const doing = "Cannot call confirm()";
+  if (known !== undefined) throw invalidOption(doing, "it was called already; call it once");
   if (which !== "mutating") {
-    throw invalidOption(doing, 'what users confirm must be "mutating": tools that may change something');
+    throw invalidOption(doing, 'its first argument must be "mutating": tools that may change something');
   }
   return readOptions(options, { otherwise: withDefault(oneOf("refuse", "allow"), "refuse") }, doing).otherwise;
 }
 
-/**
- * Reads the arguments of `.views()`. Rules are read and copied at once; those of a source are read when the app is opened.
- *
- * @throws SurfaceError `INVALID_OPTION` naming the rule and the field.
- */
+/** Reads the arguments of `.views()`. A source is read when the app is opened. @throws SurfaceError `INVALID_OPTION`. */
 export function readViewsInput(
   input: ViewsInput,
   options: Partial<ViewsOptions> = {},
 ): Required<Pick<AppDefinition, "views" | "replay">> {
-  const { replay } = readOptions(options, { replay: withDefault(flag, false) }, "Calling views()");
+  const { replay } = readOptions(options, { replay: withDefault(flag, false) }, "Cannot call views()");
   return { views: isSource(input) ? input : readViewRules(input), replay };
+}
+
+/** The origins of names. */
+type Claims = Map<string, string>;
+
+function collision(origin: string, problem: string, taken: string): SurfaceError {
+  return new SurfaceError(
+    "NAME_COLLISION",
+    `Cannot name ${origin}: ${problem} is taken by ${taken}; rename one of them`,
+  );
+}
+
+function claim(claims: Claims, name: string, origin: string): void {
+  const taken = claims.get(name);
+  if (taken !== undefined) throw collision(origin, `the wire name "${name}"`, taken);
+  claims.set(name, origin);
+}
+
+/** Claims all names with the prefix of a mount, since its names are known only at run time. */
+function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
+  const origins = new Map(Array.from(mounts.keys(), (prefix) => [prefix, mountOrigin(prefix)] as const));
+  for (const [prefix, origin] of origins) {
+    for (const [name, taken] of [...claims, ...origins]) {
+      if (taken !== origin && takesName(prefix, name))
+        throw collision(origin, `"${name}", which has its prefix,`, taken);
+    }
+  }
+}
+
+/** Claims the names of a gateway's tools if a view shows a gateway, or may do so later because its rules have a source. */
+function claimGateway(claims: Claims, views: AppDefinition["views"]): void {
+  const isLater = views !== undefined && "get" in views;
+  if (views === undefined || (!isLater && findGateway(views) === undefined)) return;
+  const when = isLater ? ", which rules may turn on later" : "";
+  for (const name of gatewayToolNames) claim(claims, name, `${gatewayOrigin(name)}${when}`);
+}
+
+function claimTools({ exposures, tools, pull, views, replay, mounts }: AppDefinition): void {
+  const claims: Claims = new Map();
+  for (const { key, as, member } of exposures) {
+    const origin = `${member.kind} "${key}"`;
+    if (as === "tool") claim(claims, toWireName(key, { origin }), origin);
+  }
+  for (const [name, { allowDash = false }] of tools) {
+    const origin = `tool "${name}"`;
+    claim(claims, toWireName(name, { origin, allowDash }), origin);
+  }
+  if (pull) for (const name of pullToolNames) claim(claims, name, pullOrigin(name));
+  claimGateway(claims, views);
+  if (replay) claim(claims, replayToolName, replayOrigin);
+  claimMounts(claims, mounts);
+}
+
+/**
+ * Refuses an app in which two tools, two prompts or two resources have one name.
+ *
+ * @throws SurfaceError `NAME_COLLISION` naming both origins, `INVALID_NAME`.
+ */
+export function claimNames(definition: AppDefinition): void {
+  const { exposures, prompts, resources } = definition;
+  claimTools(definition);
+  const claims: Claims = new Map();
+  for (const name of prompts.keys()) {
+    const origin = `prompt "${name}"`;
+    claim(claims, toWireName(name, { origin }), origin);
+  }
+  for (const { key, as, member } of exposures) {
+    if (as === "resource" && resources.has(key)) {
+      throw collision(`resource "${key}"`, "its key", `${member.kind} "${key}"`);
+    }
+  }
 }

@@ -13,12 +13,15 @@ import type { Caller } from "../surface/caller.ts";
 export interface ResourceLookupDeps {
   readonly resolver: ViewResolver;
   readonly watches: ResourceWatches;
-  /** Left out if the list of resources has no items that come and go. */
+  /** `undefined` if no items of the list of resources come and go. */
   readonly items: ListedItems | undefined;
   readonly large: LargeValues;
 }
 
-function ifGranted<TEntry extends EntryGuard>(entry: TEntry | undefined, caller: Caller): TEntry | undefined {
+function authorizedOrUndefined<TEntry extends EntryGuard>(
+  entry: TEntry | undefined,
+  caller: Caller,
+): TEntry | undefined {
   return entry === undefined || authorise(caller, entry) !== undefined ? undefined : entry;
 }
 
@@ -32,14 +35,16 @@ export class ResourceLookup implements AppResources {
 
   /** Returns the resource of a URI if the caller may read it. */
   granted(uri: string, caller: Caller): Resolved | undefined {
-    return ifGranted(this.#shown(uri, caller), caller);
+    return authorizedOrUndefined(this.#shown(uri, caller), caller);
   }
 
   /** Returns the resource of a URI, or the part of a large value, if the caller may read it. */
   readable(uri: string, caller: Caller): Readable | undefined {
     const { resolver, large } = this.#deps;
     const view = resolver.shownTo(caller);
-    return view && ifGranted(large.resolve(uri, { caller, rules: view.rules }) ?? view.resource(uri), caller);
+    return (
+      view && authorizedOrUndefined(large.resolve(uri, { caller, rules: view.rules }) ?? view.resource(uri), caller)
+    );
   }
 
   has(caller: Caller, uri: string): boolean {
@@ -67,8 +72,8 @@ export class ResourceLookup implements AppResources {
   }
 
   /**
-   * Watches a resource while the view shows it. A resource that is shown again has changed once. A resource that is gone has changed
-   * too, but the watcher hears nothing if rules hide the resource.
+   * Watches a resource while the view shows it. Reports a change when it is shown again, and when it is gone, but not when rules hide
+   * it.
    */
   watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined {
     const { watches, resolver } = this.#deps;
@@ -81,12 +86,12 @@ export class ResourceLookup implements AppResources {
     const stop = resolver.subscribe((what) => {
       const now = this.granted(uri, caller);
       if (now?.id === last?.id) return;
-      // The watcher may know already that nothing is under the URI.
+      // The watcher may know already that the resource is gone.
       const isKnown =
         now === undefined && (what === "rules" || watches.isAbsent({ uri, resolved: last ?? first, caller }));
       end();
       last = now;
-      // It is open already.
+      // Without the other listeners: the watch is open already.
       const changed = (): void => told.changed();
       end = now === undefined ? () => {} : watches.watch({ uri, resolved: now, caller }, { changed });
       if (!isKnown) changed();

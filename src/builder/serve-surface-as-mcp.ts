@@ -10,11 +10,9 @@ import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import type { McpOptions } from "./app-definition.ts";
-import type { AppNames } from "./app-names.ts";
-import { mcp } from "./mcp.ts";
+import type { AppNames, MountsChecked, WithContext, WithMounts } from "./app-names.ts";
 import type { PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
-import type { MountsChecked, WithMounts } from "./mount-names.ts";
-import type { WithContext } from "./once-names.ts";
+import { mcp, type App } from "./mcp.ts";
 import type {
   ExposeCollisions,
   NotLive,
@@ -26,35 +24,35 @@ import type {
   WithResources,
   WithTools,
 } from "./stages.ts";
-import type { ReplayArgument, ViewsChecked, ViewsOptions } from "./view-names.ts";
+import type { ReplayArgument, ViewsChecked } from "./view-names.ts";
 
-/** What {@link serveSurfaceAsMcp} takes, besides what names are made of. */
+/** The options of {@link serveSurfaceAsMcp} that do not affect names. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
   readonly surface: Surface<TSpec>;
   readonly link: NotLive & Link;
-  /** Where to serve. Default: standard input and output. */
+  /** @default stdio */
   readonly target?: ServeTarget;
-  /** As in `confirm()`: `"mutating"`, or its options. Default: only what tools say of themselves. */
+  /** The arguments of `confirm()`. @default only tools that set `confirm` */
   readonly confirm?: "mutating" | ConfirmOptions;
 }
 
-/** The names of a surface's own tags, and those of `pull()` where it may be called. */
+/** The names after `pull()`, if it may be called. */
 type PulledNames<TSpec, TPull> = true extends TPull ? WithPull<TagNames<TSpec>> : TagNames<TSpec>;
 
-type ExposeObjections<TSpec extends Spec, TPull, TExpose> = ExposeTyped<TSpec> &
+type ExposeProblems<TSpec extends Spec, TPull, TExpose> = ExposeTyped<TSpec> &
   ExposeChecked<TSpec, TExpose> &
   ExposeCollisions<TSpec, PulledNames<TSpec, TPull>, TExpose> &
   LiteralKeys<TExpose>;
 
-/** The names of a surface's own tags and of an expose map, for handlers that have something of their own. */
-type Owning<TSpec, TPull, TExpose, TContext> = WithContext<
+/** The names after `expose()` and `context()`. */
+type ContextNames<TSpec, TPull, TExpose, TContext> = WithContext<
   WithExposed<TSpec, PulledNames<TSpec, TPull>, TExpose>,
   TContext
 >;
 
-type OwnTools<TSpec, TPull, TExpose, TContext, TTools, TInputs, TOutputs, TReaches> = ToolsArgument<
+type ToolsOption<TSpec, TPull, TExpose, TContext, TTools, TInputs, TOutputs, TReaches> = ToolsArgument<
   TSpec,
-  Owning<TSpec, TPull, TExpose, TContext>,
+  ContextNames<TSpec, TPull, TExpose, TContext>,
   TTools,
   TInputs,
   TOutputs,
@@ -62,13 +60,13 @@ type OwnTools<TSpec, TPull, TExpose, TContext, TTools, TInputs, TOutputs, TReach
 >;
 
 /** The names after `tools()`. */
-type ToldNames<TSpec, TPull, TExpose, TTools, TInputs> = WithTools<
+type ToolsNames<TSpec, TPull, TExpose, TTools, TInputs> = WithTools<
   WithExposed<TSpec, PulledNames<TSpec, TPull>, TExpose>,
   TTools,
   TInputs
 >;
 
-/** The names that views may speak of: those of tools, and what comes after them. */
+/** The names that views may use: those after all steps before `views()`. */
 type ViewableNames<
   TNames extends AppNames,
   TPrompts extends string | number,
@@ -76,66 +74,44 @@ type ViewableNames<
   TMounts,
 > = WithMounts<WithResources<WithPrompts<TNames, TPrompts>, TResources>, TMounts>;
 
-/** The chain as it is at run time, where every stage is the same object. */
-interface Chain {
-  bridge(link: Link): Chain;
-  expose(map: object): Chain;
-  pull(): Chain;
-  context(factory: ContextFactory): Chain;
-  confirm(which: "mutating", options?: ConfirmOptions): Chain;
-  tools(tools: object): Chain;
-  prompts(prompts: object): Chain;
-  resources(resources: object): Chain;
-  mount(prefix: string, source: MountSource): Chain;
-  views(views: ViewsInput, options?: ViewsOptions): Chain;
-  serve(target?: ServeTarget): Promise<Serving>;
-}
-
-/** The options as they are at run time. */
+/** The options at run time. */
 interface Given extends ServeSurfaceOptions<Spec> {
-  readonly expose?: object;
+  readonly expose?: Parameters<App["expose"]>[0];
   readonly pull?: boolean;
   readonly context?: ContextFactory;
-  readonly tools?: object;
-  readonly prompts?: object;
-  readonly resources?: object;
+  readonly tools?: Parameters<App["tools"]>[0];
+  readonly prompts?: Parameters<App["prompts"]>[0];
+  readonly resources?: Parameters<App["resources"]>[0];
   readonly mounts?: Readonly<Record<string, MountSource>>;
   readonly views?: ViewsInput;
   readonly replay?: boolean;
 }
 
 function assertOptions({ surface, pull, views, replay }: Given): void {
+  const doing = `Cannot serve surface "${surface.name}"`;
   if (pull !== undefined && typeof pull !== "boolean") {
-    throw new SurfaceError("INVALID_OPTION", `Serving surface "${surface.name}": "pull" must be true or false`);
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "pull" must be true or false`);
   }
   if (replay !== undefined && views === undefined) {
-    throw new SurfaceError("INVALID_OPTION", `Serving surface "${surface.name}": "replay" is nothing without "views"`);
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "replay" needs "views"; add views, or leave "replay" out`);
   }
 }
 
-/** Takes the steps before handlers, which depend on them. */
-function start(app: Chain, { link, expose = {}, pull, context, confirm }: Given): Chain {
-  const bridged = app.bridge(link).expose(expose);
-  const pulled = pull === true ? bridged.pull() : bridged;
-  const owning = context === undefined ? pulled : pulled.context(context);
-  if (confirm === undefined) return owning;
-  return typeof confirm === "string" ? owning.confirm(confirm) : owning.confirm("mutating", confirm);
+/** Takes the steps that come before handlers. */
+function start(app: App, { link, expose = {}, pull, context, confirm }: Given): App {
+  let next = app.bridge(link).expose(expose);
+  if (pull === true) next = next.pull();
+  if (context !== undefined) next = next.context(context);
+  if (confirm === undefined) return next;
+  return typeof confirm === "string" ? next.confirm(confirm) : next.confirm("mutating", confirm);
 }
 
-function toChain(given: Given): Chain {
-  const { surface, tools = {}, prompts = {}, resources = {}, mounts = {}, views, replay, ...more } = given;
-  const {
-    target: _target,
-    link: _link,
-    expose: _expose,
-    pull: _pull,
-    context: _context,
-    confirm: _confirm,
-    ...options
-  } = more;
+function toApp(given: Given): App {
+  const { surface, link: _link, expose: _expose, pull: _pull, context: _context, confirm: _confirm, ...rest } = given;
+  const { target: _target, tools = {}, prompts = {}, resources = {}, mounts = {}, views, replay, ...options } = rest;
   assertOptions(given);
-  // Every stage is this class.
-  let app = start(mcp(surface, options) as unknown as Chain, given);
+  // One class is behind every stage.
+  let app = start(mcp(surface, options) as unknown as App, given);
   app = app.tools(tools).prompts(prompts).resources(resources);
   for (const [prefix, source] of Object.entries(mounts)) app = app.mount(prefix, source);
   if (views === undefined) return app;
@@ -143,10 +119,10 @@ function toChain(given: Given): Chain {
 }
 
 /**
- * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).pull().context(…).confirm(…)`, then `.tools(…)`,
- * `.prompts(…)` and `.resources(…)`, `.mount(…)` for each mount and `.views(…)`, then `.serve()`, and nothing else.
+ * Bridges a surface and serves it: `mcp(surface).bridge(link).expose(…).pull().context(…).confirm(…)`, then `.tools(…)`,
+ * `.prompts(…)`, `.resources(…)`, `.mount(…)` for each mount, `.views(…)` and `.serve()`.
  *
- * @throws SurfaceError with a boot code, before anything is served.
+ * @throws SurfaceError with a boot code, before the first request.
  * @example
  * ```ts
  * await serveSurfaceAsMcp({ surface: counter, link: inProcess(live), expose: { reset: "tool" } });
@@ -170,41 +146,41 @@ export async function serveSurfaceAsMcp<
   $Context = MemoryContext,
 >(
   options: ServeSurfaceOptions<TSpec> & {
-    /** As in `expose()`. Default: only what is tagged. */
-    readonly expose?: $Expose & ExposeObjections<TSpec, $Pull, $Expose>;
-    /** Whether to add the tools of `pull()`. Default `false`. */
+    /** As in `expose()`. @default only tagged members */
+    readonly expose?: $Expose & ExposeProblems<TSpec, $Pull, $Expose>;
+    /** Adds the tools of `pull()`. @default false */
     readonly pull?: $Pull & (true extends $Pull ? PullProblem<TagNames<TSpec>> : unknown);
-    /** As in `context()`; a factory that looks at the call says so: `(call: ContextCall) => …`. Default: in memory. */
+    /** As in `context()`. Annotate the parameter of the factory: `(call: ContextCall) => …`. @default in memory */
     readonly context?: ContextFactory<$Context>;
-    /** As in `tools()`. Default: none. */
-    readonly tools?: OwnTools<TSpec, $Pull, $Expose, NoInfer<$Context>, $Tools, $Inputs, $Outputs, $Reaches>;
-    /** As in `prompts()`. Default: none. */
+    /** As in `tools()`. */
+    readonly tools?: ToolsOption<TSpec, $Pull, $Expose, NoInfer<$Context>, $Tools, $Inputs, $Outputs, $Reaches>;
+    /** As in `prompts()`. */
     readonly prompts?: PromptsArgument<TSpec, WithContext<TagNames<TSpec>, NoInfer<$Context>>, $Prompts, $PromptInputs>;
-    /** As in `resources()`. Default: none. */
+    /** As in `resources()`. */
     readonly resources?: ResourcesArgument<
       TSpec,
-      Owning<TSpec, false, $Expose, NoInfer<$Context>>,
+      ContextNames<TSpec, false, $Expose, NoInfer<$Context>>,
       $Resources,
       $Variables
     >;
-    /** As in `mount()`, by prefix. Default: none. */
-    readonly mounts?: $Mounts & MountsChecked<ToldNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Mounts>;
-    /** As in `views()`. Default: there is the default view, of everything. */
+    /** As in `mount()`, by prefix. */
+    readonly mounts?: $Mounts & MountsChecked<ToolsNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Mounts>;
+    /** As in `views()`. @default the default view shows everything */
     readonly views?: $Views &
       ViewsChecked<
-        ViewableNames<ToldNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Prompts, $Resources, $Mounts>,
+        ViewableNames<ToolsNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Prompts, $Resources, $Mounts>,
         $Views,
         $Replay
       >;
-    /** Whether to add the tool `replay`, as in `views()`. Default `false`. */
+    /** Adds the tool `replay`, as in `views()`. @default false */
     readonly replay?: ReplayArgument<
-      ViewableNames<ToldNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Prompts, $Resources, $Mounts>,
+      ViewableNames<ToolsNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Prompts, $Resources, $Mounts>,
       $Views,
       $Replay
     >;
   },
 ): Promise<Serving> {
-  // The arguments were checked by this function's own parameters, stage by stage.
+  // The parameters of this function check what those of the stages check.
   const given = options as unknown as Given;
-  return toChain(given).serve(given.target);
+  return toApp(given).serve(given.target);
 }

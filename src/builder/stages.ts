@@ -6,7 +6,7 @@ import type {
   ExposedResourceKeys,
   ExposedToolKeys,
 } from "../catalog/expose.ts";
-import type { Calls } from "../call/call-node.ts";
+import type { Calls } from "../call/call-tree.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
 import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { PullToolName } from "../catalog/resources/pull-tools.ts";
@@ -23,7 +23,19 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
-import type { AppNames, ExposedNames, KnownNames, NamesWith } from "./app-names.ts";
+import type {
+  AppNames,
+  ConfirmProblem,
+  ContextProblem,
+  ExposedNames,
+  KnownNames,
+  NamesWith,
+  PrefixProblem,
+  WithConfirm,
+  WithContext,
+  WithMount,
+} from "./app-names.ts";
+import type { ReplayOptions } from "./assemble-app.ts";
 import type {
   EffectOfTool,
   HandKey,
@@ -32,18 +44,14 @@ import type {
   ToolKeys,
   ToolsArgument,
 } from "./hand-arguments.ts";
-import type { PrefixProblem, WithMount } from "./mount-names.ts";
-import type { ConfirmProblem, ContextProblem, WithConfirm, WithContext } from "./once-names.ts";
-import type { ReplayOptions } from "./replay-app.ts";
 import type { ReplayProblem, ViewedProblem, ViewsChecked, ViewsOptions, WithViews } from "./view-names.ts";
 
-/** Where an app's type keeps its names. There is no such symbol at run time. */
+/** The key of the names in an app's type. There is no such symbol at run time. */
 declare const kNames: unique symbol;
 
-// A key is let go only when its member is provably not exposed: a tag that the compiler cannot see counts, and so does
-// one that was asserted away, as `any` or `never`. Both maps distribute, since the keys of a union of specs are those
-// that its arms share.
-/** The keys of members that may carry a tag. */
+// Leaves out a key only if its member is provably untagged: tags that the compiler cannot see, or that were cast to `any` or `never`,
+// count. Distributes, since the keys of a union of specs are only those that its arms share.
+/** spec, tag -> the keys of members that may have the tag. */
 type TaggedKeys<TSpec, TTag extends Exposure> = [TSpec] extends [never]
   ? string
   : TSpec extends unknown
@@ -53,7 +61,7 @@ type TaggedKeys<TSpec, TTag extends Exposure> = [TSpec] extends [never]
         string
     : never;
 
-/** `TThen` unless a tag that is known as `TKnown` is provably not `TTag`. */
+/** `TThen` unless `TKnown` is provably not `TTag`. */
 type MayBe<TTag extends Exposure, TKnown, TThen> = [TKnown] extends [never]
   ? TThen
   : [TTag] extends [TKnown]
@@ -69,9 +77,8 @@ type MutatingKeys<TSpec> = [TSpec] extends [never]
       }[TaggedKeys<TSpec, "tool">]
     : never;
 
-// The three that follow are conditional types for the sake of editors, which then show the names instead of an alias and
-// everything that went into it.
-/** What a surface's own tags expose. */
+// This type, WithExposed and WithTools are conditional, so that editors show the names and not an alias with its arguments.
+/** The names that the tags of a surface expose. */
 export type TagNames<TSpec> = [TSpec] extends [infer Members]
   ? ExposedNames<
       WireName<TaggedKeys<Members, "tool">>,
@@ -80,8 +87,8 @@ export type TagNames<TSpec> = [TSpec] extends [infer Members]
     >
   : never;
 
-// Distributes, since keys of different specs of a choice are never together.
-/** The sentences about tagged members of a surface with one name on the wire; `never` when all names differ. */
+// Distributes, since keys of different specs of a union are never in one surface.
+/** The sentences about tagged members with one wire name; `never` if all names differ. */
 export type TagCollision<TSpec> = TSpec extends unknown
   ? MayCollide<keyof TSpec> extends true
     ? CollisionSentence<TaggedKeys<TSpec, "tool">>
@@ -101,7 +108,7 @@ export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] ext
     >
   : never;
 
-// Distributes over a choice of records, so that the keys of all count.
+// Distributes over a union of records, so that the keys of all count.
 /** The names of bespoke tools that may change something: all without a literal `mutates: false`. */
 type MutatingTools<TTools> = [TTools] extends [never]
   ? string
@@ -135,12 +142,7 @@ export type WithTools<TNames extends AppNames, TTools, TInputs, TOutputs = unkno
   : never;
 
 /** The names after `pull()`. */
-export type WithPull<TNames extends AppNames> = NamesWith<
-  TNames,
-  {
-    readonly tools: TNames["tools"] | PullToolName;
-  }
->;
+export type WithPull<TNames extends AppNames> = NamesWith<TNames, { readonly tools: TNames["tools"] | PullToolName }>;
 
 /** The names after prompts. */
 export type WithPrompts<TNames extends AppNames, TKeys extends HandKey> = NamesWith<
@@ -161,19 +163,19 @@ export type WithResources<TNames extends AppNames, TKeys extends HandKey> = Name
   }
 >;
 
-/** `unknown` when `pull()` may add its tools, else the sentence that says why not. */
+/** `unknown` if `pull()` may be called, else the problem. */
 export type PullProblem<TNames extends AppNames> = [PullToolName & KnownNames<TNames["tools"]>] extends [never]
   ? unknown
   : TypeProblem<`the tool name "${PullToolName & TNames["tools"]}" is taken: by another tool, or by pull() before`>;
 
-/** The sentence for a key whose tool has the name of another tool; a tagged member itself has that name, and its own sentence. */
+/** The problem of a key whose wire name is taken; `unknown` for a tagged member, which takes that name itself. */
 type ToolCollision<TSpec, TKey> = TKey extends keyof TSpec
   ? TSpec[TKey] extends { readonly [kExposure]: "none" }
     ? TypeProblem<`the name "${WireName<TKey & string>}" is taken by another tool`>
     : unknown
   : unknown;
 
-/** An objection on every key of an expose map that was exposed before, or whose name on the wire is taken by a tool. */
+/** Problems of an expose map: keys that were exposed before, and keys whose wire name is taken. */
 export type ExposeCollisions<TSpec, TNames extends AppNames, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends TNames["exposed"]
     ? TypeProblem<`"${Key & string}" is exposed already: expose it in one place`>
@@ -186,8 +188,8 @@ export type ExposeCollisions<TSpec, TNames extends AppNames, TExpose> = {
         : unknown;
 } & WireNamesChecked<ExposedToolKeys<TExpose>>;
 
-// The first part of the parameter, so that the compiler names it before `connect`.
-/** Refuses a live surface, which is not a link, with a sentence. */
+// The first part of the parameter, so that the compiler reports it before a missing `connect`.
+/** Refuses a live surface in the place of a link. */
 export interface NotLive {
   readonly [kChannel]?: TypeProblem<"bridge() takes a link; wrap the live surface: inProcess(live)">;
 }
@@ -199,7 +201,7 @@ type Stage<TLinked, TNames extends AppNames, TSpec> = TLinked extends true
 
 /** The steps of an app with or without a link. */
 interface Steps<TLinked, TNames extends AppNames, TSpec> {
-  /** Exposes untagged members, by name. What is left out stays unreachable. */
+  /** Exposes untagged members, by key. All others stay unreachable. */
   expose<const $Expose>(
     map: $Expose &
       NoInfer<ExposeChecked<TSpec, $Expose>> &
@@ -207,24 +209,20 @@ interface Steps<TLinked, TNames extends AppNames, TSpec> {
       LiteralKeys<$Expose> &
       ExposeTyped<TSpec>,
   ): Stage<TLinked, WithExposed<TSpec, TNames, $Expose>, TSpec>;
-  /**
-   * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
-   * resources nor notices. Once an app.
-   */
+  /** Adds the tools `read_resource` and `wait_for_change`, for hosts that hide resources and notifications from agents. Once an app. */
   pull(this: PullProblem<TNames>): Stage<TLinked, WithPull<TNames>, TSpec>;
   /**
-   * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
-   * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
-   * several calls share within an object. Default: a `MemoryContext` for each call. Once an app, and before `tools()`, `prompts()` and
-   * `resources()`.
+   * Sets the factory of `context.context`. It runs once a call, when the handler first reads the property. A result with
+   * `Symbol.dispose` or `Symbol.asyncDispose` is disposed when the handler ends, so wrap objects that calls share. Call it once an
+   * app, before `tools()`, `prompts()` and `resources()`. @default a `MemoryContext` for each call
    */
   context<$Context>(
     this: ContextProblem<TNames>,
     factory: ContextFactory<$Context>,
   ): Stage<TLinked, WithContext<TNames, $Context>, TSpec>;
   /**
-   * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
-   * whether they are. What a model says is never consent. Once an app.
+   * Asks the user, with title and arguments, before a tool runs that may change something and does not set `confirm`. The answer of a
+   * model is never consent. Once an app.
    */
   confirm(
     this: ConfirmProblem<TNames>,
@@ -233,15 +231,15 @@ interface Steps<TLinked, TNames extends AppNames, TSpec> {
   ): Stage<TLinked, WithConfirm<TNames>, TSpec>;
 }
 
-// The names are the first type argument of every stage: an editor prints that in full, and cuts off a spec of some members.
+// The names are the first type argument of every stage, because an editor cuts off a long spec but not the first argument.
 /**
- * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
- * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
+ * An app without a link: it can expose members, but not serve yet. Call `bridge()` or `implement()` next, before `tools()`,
+ * `prompts()` and `resources()`, whose handlers need a client.
  */
 export interface UnlinkedApp<TNames extends AppNames, TSpec> extends Steps<false, TNames, TSpec> {
-  /** Reaches a live surface that runs elsewhere. Its maker closes it. */
+  /** Connects the app to a live surface. Close the live surface yourself. */
   bridge(link: NotLive & Link): LinkedApp<TNames, TSpec>;
-  /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
+  /** Implements the surface in this process, again each time the app is opened. */
   implement(handlers: Implementation<TSpec>): LinkedApp<TNames, TSpec>;
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly prompts: TypeProblem<"prompts() needs a link: call .bridge(link) or .implement(handlers) first">;
@@ -255,11 +253,11 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> extends Steps<false
   readonly open: TypeProblem<"open() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
-  /** For the type helpers only: there is no such value. */
+  /** For the type helpers only. */
   readonly [kNames]: TypeProblem<"this app has no link yet">;
 }
 
-/** The names of an app that a plugin does not know: none is known to be taken. */
+/** The names of an app as generic code sees it: no name is known to be taken. */
 type NoNames<TNames extends AppNames> = ExposedNames<
   never,
   never,
@@ -273,8 +271,7 @@ type NoNames<TNames extends AppNames> = ExposedNames<
 >;
 
 /**
- * A linked app as generic code sees it: its steps add names to names that the code does not know. A name that is taken is a
- * boot error, since the compiler cannot compare names it does not know.
+ * A linked app as generic code sees it. A taken name is an error at boot, since the compiler cannot compare unknown names.
  *
  * @example
  * ```ts
@@ -302,38 +299,34 @@ export interface GenericApp<TNames extends AppNames, TSpec> {
 /** An app that can be served. It can no longer be linked. */
 export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp, Steps<true, TNames, TSpec> {
   // The first member, so that the compiler refuses an app without a link with the sentence of its `serve`.
-  /**
-   * Starts serving. Default: over standard input and output.
-   *
-   * @throws SurfaceError with a boot code, before anything is served.
-   */
+  /** Starts serving, by default over stdio. @throws SurfaceError with a boot code, before the first request. */
   serve<TServing extends Serving>(target: ServeTarget<TServing>): Promise<TServing>;
   serve(target?: ServeTarget): Promise<Serving>;
-  /** Adds tools that are not members: an input, and a function over the live client. */
+  /** Adds tools that are not members: an input schema, and a handler that gets the client. */
   tools<const $Tools, const $Inputs, const $Outputs, const $Reaches = unknown>(
     tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs, $Reaches>,
   ): LinkedApp<WithTools<TNames, $Tools, $Inputs, $Outputs>, TSpec>;
-  /** Adds prompts, which people choose: an input, and a function that writes the messages. */
+  /** Adds prompts, which users choose: an input schema, and a handler that writes the messages. */
   prompts<const $Keys extends string | number, const $Inputs>(
     prompts: PromptsArgument<TSpec, TNames, $Keys, $Inputs>,
   ): LinkedApp<WithPrompts<TNames, $Keys>, TSpec>;
-  /** Adds resources that are not members: a function that reads each, and maybe one that says when it has changed. */
+  /** Adds resources that are not members: a function that reads each, and optionally one that subscribes to its changes. */
   resources<const $Keys extends string | number, const $Variables>(
     resources: ResourcesArgument<TSpec, TNames, $Keys, $Variables>,
   ): LinkedApp<WithResources<TNames, $Keys>, TSpec>;
   /**
-   * Adds tools that are known only at run time, and come and go: ids `<prefix>.<name>`, names on the wire `<prefix>_<name>`.
-   * Whoever made the source closes it.
+   * Adds the tools and resources of a source, which may change at run time. Ids are `<prefix>.<name>`, wire names `<prefix>_<name>`.
+   * Close the source yourself.
    *
-   * @param prefix - letters, digits and `_`, at most 32, the last no `_`; all names that begin with it are taken.
+   * @param prefix - at most 32 letters, digits and `_`, not ending with `_`. All names that begin with it are taken.
    */
   mount<const $Prefix extends string>(
     prefix: $Prefix & PrefixProblem<TNames, $Prefix>,
     source: MountSource,
   ): LinkedApp<WithMount<TNames, $Prefix>, TSpec>;
   /**
-   * Says who sees what: views by name, or rules, or a source of rules that may be replaced while they are in force. A view
-   * only takes away. Once an app, and last: the names in it are held against what the app has by then.
+   * Sets the views: by name, as rules, or as a source of rules that may change at run time. A view only hides entries. Once an app,
+   * and last: names in views are checked against the entries added before.
    */
   views<const $Input extends ViewsInput, const $Replay extends boolean = false>(
     this: ViewedProblem<TNames>,
@@ -341,20 +334,20 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp, 
     options?: ViewsOptions<$Replay> & ReplayProblem<TNames, $Replay>,
   ): LinkedApp<WithViews<TNames, $Input, $Replay>, TSpec>;
   /**
-   * Says what somebody would be shown, and what hides the rest, without serving: the same decision that requests get, from the
-   * rules and mounts as they are now. Nothing is connected, and no handler runs.
+   * Returns what the app shows to a caller, and what hides the rest, by the rules and mounts as of now. Neither connects nor runs a
+   * handler.
    *
-   * @throws SurfaceError with a boot code, `INVALID_OPTION` for options that are none.
+   * @throws SurfaceError with a boot code, `INVALID_OPTION`.
    */
   replay(options?: ReplayOptions): ViewReplay;
-  /** The same app, for functions that add to an app whose names they do not know. */
+  /** The same app, for generic code that adds to an app with unknown names. */
   readonly generic: GenericApp<TNames, TSpec>;
-  /** The calls that are made of this app, over everything that serves it. */
+  /** The calls of this app over all transports. */
   readonly calls: Calls;
   readonly bridge: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   readonly implement: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
-  /** For the type helpers only: there is no such value. */
+  /** For the type helpers only. */
   readonly [kNames]: TNames;
 }

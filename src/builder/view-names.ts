@@ -5,16 +5,16 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
 import type { AppNames, KnownNames, NamesWith } from "./app-names.ts";
 
-/** What `.views()` may be told besides. */
+/** Options of `.views()`. */
 export interface ViewsOptions<TReplay extends boolean = boolean> {
   /**
-   * Adds the tool `replay`, by which agents ask what a view shows. Whoever may call it is told the names of what views hide, and the
-   * rules: disallow it in the views of those who should not be. Without options there is none.
+   * Adds the tool `replay`, which tells agents what a view shows. It names hidden entries and the rules, so disallow it in views of
+   * callers who must not know them. @default false
    */
   readonly replay: TReplay;
 }
 
-/** The names after `.views()`: those of the faces that a view may have, and of what was asked for besides. */
+/** The names after `.views()`: adds the tools of a gateway, and `replay`. */
 export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> = NamesWith<
   TNames,
   {
@@ -24,72 +24,71 @@ export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> 
   }
 >;
 
-/** `unknown` when `.views()` may be called, else the sentence that says why not. */
+/** `unknown` if `.views()` may be called, else the problem. */
 export type ViewedProblem<TNames extends AppNames> = true extends TNames["viewed"]
-  ? TypeProblem<"it was said already who sees what: one views() an app">
+  ? TypeProblem<"views() was called already: call it once an app">
   : unknown;
 
-/** `unknown` when the app may have these faces, else the sentence that says why not. */
+/** `unknown` if the app may have a gateway's tools, else the problem. */
 type FaceProblem<TNames extends AppNames, TInput> = [FaceTools<TInput> & KnownNames<TNames["tools"]>] extends [never]
   ? unknown
   : TypeProblem<`the tool name "${FaceTools<TInput> & TNames["tools"]}" is taken by another tool: a gateway needs it`>;
 
-/** `unknown` when the app may have the tool that replays, else the sentence that says why not. */
+/** `unknown` if the app may have the tool `replay`, else the problem. */
 export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
   ReplayTools<TReplay> & KnownNames<TNames["tools"]>,
 ] extends [never]
   ? unknown
   : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };
 
-/** What the option that asks for that tool may be where views are another option beside it. */
+/** The option `replay` beside an option `views`. */
 export type ReplayArgument<TNames extends AppNames, TInput, TReplay extends boolean> = TReplay &
   (ReplayProblem<TNames, TReplay> extends { readonly replay: infer Problem } ? Problem : unknown) &
-  ([TReplay, TInput] extends [true, undefined] ? TypeProblem<"what replays views needs them: add `views`"> : unknown);
+  ([TReplay, TInput] extends [true, undefined] ? TypeProblem<"`replay` needs views: add `views`"> : unknown);
 
-/** The tools of a gateway, unless no view can have that face. */
+/** The tools of a gateway, unless provably no view is one. */
 type FaceTools<TInput> = [TInput] extends [never] ? GatewayToolName : GatewayIn<TInput>;
 
-/** The tool that replays, unless it was provably not asked for. */
+/** The tool `replay`, unless the option is provably `false`. */
 type ReplayTools<TReplay> = [TReplay] extends [false]
   ? [TReplay] extends [never]
     ? ReplayToolName
     : never
   : ReplayToolName;
 
-// What is written as a literal is looked into, and a form of rules is known by what the run time knows it by; what only has their
-// type, or a source's, may say anything.
-/** rules in any form -> the tools of a gateway, where one of them may have that face. */
+// Reads literals, and tells the forms of rules apart as the run time does. A source, or a type that is not literal, may hold any rules.
+/** rules in any form -> the tools of a gateway if one of them may show it. */
 type GatewayIn<TInput> = TInput extends readonly (infer Piece)[]
   ? GatewayInListed<Piece>
   : TInput extends RulesSource
     ? GatewayToolName
     : GatewayInPacket<TInput> | GatewayInNamed<TInput>;
 
-/** What the run time takes for a source. Views may be called as its methods are. */
+/** A source of rules, as the run time recognises it: views may be named `get` and `subscribe` too. */
 interface RulesSource {
   get(): unknown;
   subscribe(changed: never): unknown;
 }
 
-/** a rule, a packet -> the tools of a gateway, where it may have that face. */
+/** a rule or packet -> the tools of a gateway if it may show it. */
 type GatewayInListed<TPiece> = [TPiece] extends [never]
   ? GatewayToolName
   : GatewayInPacket<TPiece> | (TPiece extends { readonly verdict: infer Verdict } ? GatewayOf<Verdict> : never);
 
-// A view may be called "rules" as well: that one is no list.
-/** a packet -> the tools of a gateway, where one of its rules may have that face. */
+// A view may be named "rules" too, but is not a list.
+/** a packet -> the tools of a gateway if one of its rules may show it. */
 type GatewayInPacket<TPacket> = TPacket extends { readonly rules: readonly (infer Rule)[] }
   ? GatewayInListed<Rule>
   : never;
 
-// What a packet says of itself is no view, and has no face.
-/** views by name -> the tools of a gateway, where one of them may have that face. */
+// The texts of a packet are not views.
+/** views by name -> the tools of a gateway if one of them may show it. */
 type GatewayInNamed<TViews> = TViews extends object
   ? { [Name in keyof TViews]-?: GatewayOf<TViews[Name]> }[keyof TViews]
   : never;
 
-// Of a choice, one arm is enough.
-/** a view -> the tools of a gateway, where it may have that face. */
+// One arm of a union is enough.
+/** a view -> the tools of a gateway if it may show it. */
 type GatewayOf<TView> = [TView] extends [never]
   ? GatewayToolName
   : TView extends object
@@ -100,18 +99,18 @@ type GatewayOf<TView> = [TView] extends [never]
       : HiddenFace<TView>
     : never;
 
-/** a face -> the tools of a gateway, where it may be that one. */
+/** a face -> the tools of a gateway if it may be `"gateway"`. */
 type GatewayFace<TFace> = "gateway" extends TFace ? GatewayToolName : [TFace] extends [never] ? GatewayToolName : never;
 
-// Inline, all of a view is literal. What is not has a type that somebody wrote, which may say less than the view does.
-/** a view whose type says no face -> the tools of a gateway, where it may have one that its type keeps to itself. */
+// A view written inline is literal in all its fields. Any other has a declared type, which may have fewer fields than the view.
+/** a view whose type has no face -> the tools of a gateway if the view may have one all the same. */
 type HiddenFace<TView> = TView extends { readonly deny: string } | { readonly kind: "deny" } | readonly unknown[]
   ? never
   : true extends IsWide<TView[keyof TView]>
     ? GatewayToolName
     : never;
 
-/** Whether a field may hold what is not literal. */
+/** `true` for a field whose type is not literal. */
 type IsWide<TField> = string extends TField
   ? true
   : boolean extends TField
@@ -120,7 +119,7 @@ type IsWide<TField> = string extends TField
       ? true
       : false;
 
-/** Objections to what is passed to `.views()`. Rules in other forms than views by name are read at boot. */
+/** Problems of the argument of `.views()`. Only views by name are checked; other forms of rules are read at boot. */
 export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolean> = TInput extends
   | readonly []
   | Record<PropertyKey, never>
@@ -135,7 +134,7 @@ export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolea
         TInput
       >;
 
-/** names of what there is, views -> objections to views by name; none to rules in other forms. */
+/** known names, views -> problems of views by name; none of other forms. */
 type NamedChecked<TKnown extends string, TInput> = TInput extends
   | readonly unknown[]
   | { readonly domain: string }
@@ -153,15 +152,15 @@ type FieldChecked<TKnown extends string, TField, TValue> = TField extends "allow
     ? unknown
     : TypeProblem<`a view has no "${TField & string}"`>;
 
-/** `unknown` when a pattern may fit something of the app, else the sentence that says why not. */
+/** `unknown` if a pattern may fit an entry, else the problem. */
 type PatternProblem<TKnown extends string, TPattern extends string> = string extends TPattern
   ? TypeProblem<"the patterns of a view must be literal: write them inline, or add `as const`">
   : [NotThere<TKnown, TPattern>] extends [never]
     ? unknown
     : TypeProblem<`this app has no tool, resource or prompt "${NotThere<TKnown, TPattern>}": use its name or id, or a pattern with * or ?`>;
 
-// Of a choice, every arm has to be there.
-/** patterns -> those that are the name of nothing: in full, by an id, or spelled as hosts do. */
+// Every arm of a union must exist.
+/** patterns -> those that are no name: neither a wire name, nor an id, nor a host's spelling. */
 type NotThere<TKnown extends string, TPattern extends string> = TPattern extends
   | `${string}*${string}`
   | `${string}?${string}`
@@ -172,7 +171,7 @@ type NotThere<TKnown extends string, TPattern extends string> = TPattern extends
       ? TPattern
       : never;
 
-/** `mcp__server__tool`, `mcp__server__.tool`, `server(tool)` -> the tools that it may mean: a server's name may hold `__` too. */
+/** `mcp__server__tool`, `mcp__server__.tool`, `server(tool)` -> the tools that it may name: a server's name may hold `__` too. */
 type SpelledTool<TPattern extends string> = TPattern extends `mcp__${infer Rest}`
   ? BehindServer<Rest>
   : TPattern extends `${string}(${infer Tool})`

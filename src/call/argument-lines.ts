@@ -1,37 +1,37 @@
 import { isJsonObject, isPlainObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
 import { shortText, visibleText } from "../schema/visible-text.ts";
-import { digestOf } from "./digest-of.ts";
+import { digestJson } from "./questions.ts";
 
-/** Stands for a part without a text, such as a function or an instance of a class without fields. */
+/** Replaces a value without a text, such as a function or an instance without fields. */
 const notShown = "(a value that cannot be shown)";
 
-/** Levels at most, as a value may have on the wire. */
+/** The maximum depth of a value, as on the wire. */
 const maxDepth = 512;
 
-/** Lines at most, one a value. */
+/** The maximum number of lines, one a value. */
 const maxLines = 50;
 
-/** UTF-16 units of all values together, and of all paths. Each has an equal share, and at least `minValueLength`. */
+/** The total length of all values, and of all paths, in UTF-16 units. Each has an equal share, at least `minValueLength`. */
 const maxValuesLength = 2048;
 const minValueLength = 80;
 
-/** Characters of the digest of a path that is cut, of 6 bits each. */
+/** The length of the digest in a cut path, in characters of 6 bits. */
 const digestLength = 8;
 
-/** UTF-16 units of a name at each end, of which no path shows more. */
+/** The maximum length of each end of a name, in UTF-16 units. */
 const maxNameEnd = maxValuesLength / 2;
 
-/** Objects and lists at most of which the last line names the values that are left out. */
+/** The maximum number of objects and lists whose omitted values the last line names. */
 const maxRanges = 8;
 
-/** Other names are quoted, so that no name looks like a path, or like a line of the question that begins with a dash. */
+/** Names that need no quotes: they look neither like a path nor like a line that begins with a dash. */
 const plainName = /^\w[\w-]*$/;
 
-/** The label of the tool's name, which stands above the arguments. An argument of that name is quoted. */
+/** The label of the tool's name above the arguments. An argument with this name is quoted. */
 const toolLabel = /^tool$/i;
 
-/** Tells whether the JSON of a value has at most so many characters, escaped as the user reads it. Looks at no more of a large value. */
+/** Returns whether the escaped JSON of a value has at most `length` characters. Reads no more of a large value than that. */
 function fits(value: JsonValue, length: number): boolean {
   let room = length;
   const measure = (part: JsonValue): void => {
@@ -49,7 +49,7 @@ function fits(value: JsonValue, length: number): boolean {
   return room >= 0 && visibleText(JSON.stringify(value)).length <= length;
 }
 
-/** Tells whether a value has a line without lines for its parts: it fits into the smallest share, or has no parts. */
+/** Returns whether a value fits on one line: it has no parts, or fits into the smallest share. */
 function isWhole(value: JsonValue): boolean {
   return typeof value !== "object" || value === null || fits(value, minValueLength);
 }
@@ -61,24 +61,25 @@ function countValues(value: JsonValue): number {
   return parts.reduce<number>((sum, part) => sum + countValues(part), 0);
 }
 
-/** Cuts a name that no path shows whole: each path below it would repeat it. Its digest tells it from names with the same ends. */
+/** Cuts a long name, which each path below it repeats. The digest tells it from names with the same ends. */
 function shortName(name: string): string {
   return name.length <= 2 * maxNameEnd + digestLength
     ? name
-    : `${name.slice(0, maxNameEnd)}${digestOf(name)}${name.slice(-maxNameEnd)}`;
+    : `${name.slice(0, maxNameEnd)}${digestJson(name)}${name.slice(-maxNameEnd)}`;
 }
 
+/** A value within the arguments, and its path. */
 class Part {
   readonly value: JsonValue;
   /** The number of its parts that have lines. */
   shown = 0;
-  /** The number of members that the schema declares: the first of {@link parts}. A caller can add other parts, but none of these. */
+  /** The number of declared members: the first of {@link parts}. A caller cannot add to them. */
   declared = 0;
-  /** UTF-16 units of the path with whole names. */
+  /** The length of the path with whole names, in UTF-16 units. */
   readonly length: number;
   readonly #segment: string;
-  readonly #above: Part | undefined;
-  /** The schemas of which the value meets one. */
+  readonly #parent: Part | undefined;
+  /** The schemas of which the value matches one. */
   readonly #schemas: readonly JsonObject[];
   #parts: readonly Part[] | undefined;
   #digest: string | undefined;
@@ -86,34 +87,32 @@ class Part {
   constructor(
     value: JsonValue,
     schemas: readonly (JsonValue | undefined)[],
-    at?: readonly [segment: string, above: Part, cut?: number],
+    at?: readonly [segment: string, parent: Part, cut?: number],
   ) {
     this.value = value;
     this.#schemas = schemas.filter(isJsonObject);
-    const [segment, above, cut = 0] = at ?? ["", undefined];
+    const [segment, parent, cut = 0] = at ?? ["", undefined];
     this.#segment = segment;
-    this.#above = above;
-    this.length = (above?.length ?? 0) + segment.length + cut;
+    this.#parent = parent;
+    this.length = (parent?.length ?? 0) + segment.length + cut;
   }
 
   get path(): string {
-    return `${this.#above?.path ?? ""}${this.#segment}`;
+    return `${this.#parent?.path ?? ""}${this.#segment}`;
   }
 
-  /** Names the path, each segment by the digest of those above it: long names are read once, however many parts they have. */
+  /** The digest of the path, chained by segment, so that a long name is read once. */
   get digest(): string {
-    this.#digest ??= digestOf([this.#above?.digest ?? "", this.#segment]);
-    return this.#digest;
+    return (this.#digest ??= digestJson([this.#parent?.digest ?? "", this.#segment]));
   }
 
   get parts(): readonly Part[] {
-    this.#parts ??= this.#open();
-    return this.#parts;
+    return (this.#parts ??= this.#open());
   }
 
   #open(): readonly Part[] {
     const { value } = this;
-    if (this.#above !== undefined && isWhole(value)) return [];
+    if (this.#parent !== undefined && isWhole(value)) return [];
     if (Array.isArray(value)) return this.#toItems(value);
     return isJsonObject(value) ? this.#toMembers(value) : [];
   }
@@ -138,28 +137,28 @@ class Part {
   }
 
   #toSegment(name: string): string {
-    const isTop = this.#above === undefined;
+    const isTop = this.#parent === undefined;
     if (plainName.test(name) && !(isTop && toolLabel.test(name))) return `${isTop ? "" : "."}${name}`;
     const quoted = JSON.stringify(name);
     return isTop ? quoted : `[${quoted}]`;
   }
 }
 
-/** Paths that are cut differ by their digests. */
+/** Returns the path of a part. A cut path has a digest in the middle, so that no two are equal. */
 function shortPath(part: Part, maxLength: number): string {
   return shortText(part.path, maxLength, () => `${part.length} characters, ${part.digest.slice(0, digestLength)}`);
 }
 
 /**
- * Chooses the values that have lines. Members that the schema declares come first, level by level. Then each object and list gets
- * one more in turn, so that a long one does not use up the room of the others.
+ * Chooses the values that get lines: first the declared members, level by level, then one value of each object and list in turn, so
+ * that a long one leaves room for the others.
  */
 function chooseLines(top: Part): void {
   let room = maxLines;
   const showNext = (part: Part): Part | undefined => {
     const next = room > 0 ? part.parts[part.shown] : undefined;
     if (next === undefined) return undefined;
-    // The first of them takes the line of the whole.
+    // The first part takes the line of the whole.
     if (part === top || part.shown > 0) room -= 1;
     part.shown += 1;
     return next;
@@ -178,13 +177,13 @@ function chooseLines(top: Part): void {
   }
 }
 
-/** The values that have lines, in order, and the ranges of those that have none. */
+/** The values with lines, in order, and the ranges of the omitted ones. */
 interface Chosen {
   readonly lines: Part[];
-  readonly leftOut: { readonly range: string; readonly count: number }[];
+  readonly omitted: { readonly range: string; readonly count: number }[];
 }
 
-function toLeftOut(parts: readonly Part[]): Chosen["leftOut"] {
+function toOmitted(parts: readonly Part[]): Chosen["omitted"] {
   const ends = [...new Set([...parts.slice(0, 1), ...parts.slice(-1)])];
   const paths = ends.map((part) => shortPath(part, minValueLength));
   const count = parts.reduce((sum, { value }) => sum + countValues(value), 0);
@@ -197,43 +196,42 @@ function collect(part: Part, chosen: Chosen): Chosen {
     if (one.shown > 0) collect(one, chosen);
     else {
       chosen.lines.push(one);
-      // There was room for the start and the end of its JSON only.
-      if (!isWhole(one.value)) chosen.leftOut.push(...toLeftOut([one]));
+      // Its line shows only the start and the end of its JSON.
+      if (!isWhole(one.value)) chosen.omitted.push(...toOmitted([one]));
     }
   }
-  chosen.leftOut.push(...toLeftOut(parts.slice(part.shown)));
+  chosen.omitted.push(...toOmitted(parts.slice(part.shown)));
   return chosen;
 }
 
-function toLastLine(leftOut: Chosen["leftOut"]): string {
-  if (leftOut.length === 0) return "";
-  const count = leftOut.reduce((sum, one) => sum + one.count, 0);
-  const ranges = leftOut.slice(0, maxRanges).map(({ range }) => range);
-  if (leftOut.length > maxRanges) ranges.push("…");
+function toLastLine(omitted: Chosen["omitted"]): string {
+  if (omitted.length === 0) return "";
+  const count = omitted.reduce((sum, one) => sum + one.count, 0);
+  const ranges = omitted.slice(0, maxRanges).map(({ range }) => range);
+  if (omitted.length > maxRanges) ranges.push("…");
   return `\n… and ${count} more ${count === 1 ? "value" : "values"}: ${ranges.join(", ")}`;
 }
 
 /**
- * Writes the arguments that a user is to confirm, one value a line, each behind its path: `order.to: "ada"`. A long text loses its
- * middle, and so does a long path, whose digest stands there. Of an object or list that does not fit whole, each value has a line. The last line counts the values without one, and
- * says where they are.
+ * Writes the arguments of a confirmation, one value a line: `order.to: "ada"`. Cuts the middle out of a long text or path. An object
+ * or list that does not fit on its line gets a line for each value. The last line counts and locates the omitted values.
  */
 export function argumentLines(args: JsonObject, schema: JsonSchema): string {
   const top = new Part(args, [schema]);
   chooseLines(top);
-  const { lines, leftOut } = collect(top, { lines: [], leftOut: [] });
+  const { lines, omitted } = collect(top, { lines: [], omitted: [] });
   const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / lines.length));
   const shown = lines.map((part) => {
     return `\n${shortPath(part, maxLength)}: ${shortText(JSON.stringify(part.value), maxLength)}`;
   });
-  return shown.join("") + toLastLine(leftOut);
+  return shown.join("") + toLastLine(omitted);
 }
 
 /**
- * Writes a validated value as JSON for a user. Dates, bigints, maps and sets have their form on the wire, and bytes are base64. A
- * part without a text is replaced by a sentence, so that every other part is shown. Never throws.
+ * Converts a validated value to JSON for a user. Dates, bigints, maps and sets have their wire form; bytes are base64. A sentence
+ * replaces a part without a text. Never throws.
  */
-export function toShownJson(value: unknown, above: Set<object> = new Set()): JsonValue {
+export function toShownJson(value: unknown, parents: Set<object> = new Set()): JsonValue {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -245,39 +243,39 @@ export function toShownJson(value: unknown, above: Set<object> = new Set()): Jso
     case "undefined":
       return null;
     case "object":
-      return value === null ? null : writeObject(value, above);
+      return value === null ? null : writeObject(value, parents);
     default:
       return notShown;
   }
 }
 
-function writeObject(value: object, above: Set<object>): JsonValue {
-  if (above.has(value) || above.size > maxDepth) return notShown;
-  above.add(value);
+function writeObject(value: object, parents: Set<object>): JsonValue {
+  if (parents.has(value) || parents.size > maxDepth) return notShown;
+  parents.add(value);
   try {
-    return writeParts(value, (part) => toShownJson(part, above));
+    return writeParts(value, (part) => toShownJson(part, parents));
   } catch {
-    // An invalid date, or code of the author's that throws.
+    // An invalid date, or a getter or method that throws.
     return notShown;
   } finally {
-    above.delete(value);
+    parents.delete(value);
   }
 }
 
 function writeParts(value: object, write: (part: unknown) => JsonValue): JsonValue {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof RegExp) return String(value);
-  // Before toJSON: that of a Buffer lists its bytes.
+  // Before toJSON, since that of a Buffer lists its bytes.
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (Array.isArray(value) || value instanceof Set || value instanceof Map) {
     return Array.from<unknown, JsonValue>(value, write);
   }
-  // It is a function.
+  // Checked to be a function.
   if ("toJSON" in value && typeof value.toJSON === "function") return write((value as { toJSON(): unknown }).toJSON());
   return writeFields(value, write);
 }
 
-/** Writes each field by itself: a getter that throws hides none of the others. Fields that are undefined are left out. */
+/** Writes each field alone, so that a getter that throws hides no other field. Leaves out undefined fields. */
 function writeFields(value: object, write: (part: unknown) => JsonValue): JsonValue {
   const names = Object.keys(value);
   if (names.length === 0 && !isPlainObject(value)) return notShown;

@@ -1,17 +1,36 @@
 import { randomUUID } from "node:crypto";
-import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking/asking.ts";
+import type { AskKind, AskRecord, ClientAsk, TimedAsk } from "../catalog/asking/asking.ts";
 import { cannotBeAsked } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import type { AskPort } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
 import { notThere } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { digestOf } from "./digest-of.ts";
-import { CallTrail, questionsOf } from "./questions.ts";
+import { CallTrail, digestJson, questionsOf } from "./questions.ts";
+
+/** The earlier rounds of a call that ended with questions. */
+export interface Resumed {
+  readonly record: AskRecord;
+  /** The answers to the questions of the last round, by key. */
+  readonly answers: Readonly<Record<string, JsonObject>>;
+}
+
+/** Sends questions to the client of one call. */
+export interface AskPort {
+  /** The kinds of questions that the client declared. */
+  readonly kinds: ReadonlySet<AskKind>;
+  /**
+   * Sends a question and resolves with the answer. Rejects with a `Refusal` `ASK_FAILED`, or when the signal fires, and then cancels
+   * the question at the client. Left out from 2026-07-28 on: a question ends the call.
+   */
+  readonly push?: ((ask: ClientAsk, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  /** Calls `changed` after a notification about changed roots. Returns a function that stops it. Left out: there are none. */
+  readonly onRoots?: ((changed: () => void) => () => void) | undefined;
+  readonly resumed?: Resumed | undefined;
+}
 
 /** Dependencies of a {@link ClientAsker}. */
 export interface AskerDeps {
@@ -35,34 +54,34 @@ function nameOf({ key, ask }: Question): string {
   return `the ${ask.kind === "elicit" ? "form" : "model request"} "${key}"`;
 }
 
-/** Returns a digest of a value that is the same in each round of a host's call, and in no other call. */
+/** Returns a digest of a value, which is the same in each round of a host's call and different in other calls. */
 export function nameWithin(call: CallContext, json: JsonValue): string {
-  return digestOf(json, questionsOf(call)?.salt);
+  return digestJson(json, questionsOf(call)?.salt);
 }
 
-function over({ endedWith, root }: CallContext): SurfaceError {
-  return endedWith ?? root.endedWith ?? new SurfaceError("ABORTED", "Asking the client: the call is over");
+function callOver({ endedWith, root }: CallContext): SurfaceError {
+  return endedWith ?? root.endedWith ?? new SurfaceError("ABORTED", "Cannot ask the client: the call is over");
 }
 
 function otherQuestion(key: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `Asking "${key}": it was asked something else under this key before`);
+  return new SurfaceError(
+    "INVALID_OPTION",
+    `Cannot ask "${key}": this call asked another question under the key; use two keys`,
+  );
 }
 
-/** Returns whether a question is the confirmation of a tool: its text may depend on the state of the application. */
+/** Returns whether a question is the confirmation of a tool, whose text may depend on the state of the application. */
 function isConfirmation(key: string): boolean {
   return key.startsWith(".");
 }
 
-/** Refuses a third question under one key: a question that changes each time would be asked without an end. */
+/** Refuses a third version of one question: a question that changes each time would never be answered. */
 export function changedAgain(key: string): Refusal {
   const name = isConfirmation(key) ? "the confirmation" : `the question "${key}"`;
-  return new Refusal("ASK_FAILED", `${name} was another one when it was asked again`);
+  return new Refusal("ASK_FAILED", `${name} changed each time after it was answered`);
 }
 
-/**
- * Returns whether a call within the host's call has started that may change something. The calls that the given call is within do
- * not count: they wait for its answer.
- */
+/** Returns whether a nested call has started that may change something. The calls above the given one do not count. */
 function hasChanged(call: CallContext): boolean {
   let waiting = 0;
   for (let one = call; one.partOf !== undefined; one = one.partOf.call) if (one.mayHaveChanged) waiting += 1;
@@ -73,20 +92,20 @@ function placeOf({ trail }: CallContext): string {
   return trail?.place ?? "";
 }
 
-/** Names all that a caller or a user can know of an entry, and all that decides how it is called. */
+/** Returns a digest of the properties of an entry that callers and users see, or that decide how it is called. */
 function definitionOf(entry: ToolEntry): string {
   const { id, title, description, version, hints, scopes, requires, input, output, errors } = entry;
   const { timeoutMs, confirm, confirmWord, confirmText, reach, authority, isInternal } = entry;
   const shown = { id, title, description, version, hints, input: input.json, output: output.json, errors };
-  // Of the author's text, each question is compared.
+  // Not the author's text, which is part of each question.
   const writes = confirmText !== undefined;
   const rules = { scopes, requires, timeoutMs, confirm, confirmWord, writes, reach, authority, isInternal };
-  return digestOf(JSON.stringify({ ...shown, ...rules }));
+  return digestJson(JSON.stringify({ ...shown, ...rules }));
 }
 
 /**
- * Stamps entries, so that a retry with an answer runs only the operation for which its client was asked. Within one app that is the
- * same entry; other processes, which share a secret, list entries of their own, and there the definition must be equal.
+ * Stamps entries, so that a retry with an answer runs only the operation that the question was about. Within one process that is the
+ * same entry object. For a state from another process, the definition must be equal.
  */
 class EntryStamps {
   readonly #app = randomUUID();
@@ -119,7 +138,7 @@ export class ClientAsker {
   /** As {@link EntryCall.ask}. */
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
     const timed = { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
-    // A copy: the handler may change its own.
+    // A copy, since the handler may change it.
     const answer = this.#ask(call, key, timed).then((given) => structuredClone(given));
     call.posed?.();
     // An unhandled rejection would end the process.
@@ -128,12 +147,12 @@ export class ClientAsker {
   }
 
   #ask(call: CallContext, key: string, ask: TimedAsk): Promise<JsonObject> {
-    if (call.isOver || call.root.isOver) return Promise.reject(over(call));
+    if (call.isOver || call.root.isOver) return Promise.reject(callOver(call));
     const port = call.root.asking;
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
     const trail = (call.trail ??= new CallTrail());
     const question: Question = { call, trail, key, ask, port };
-    // The session knows the roots, and they may change.
+    // Not cached, since roots may change.
     if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
     const digest = nameWithin(call, { kind: ask.kind, params: ask.params });
     const before = trail.asked.get(key);
@@ -143,19 +162,15 @@ export class ClientAsker {
     return answer;
   }
 
-  /** Returns the id of a run, the same in each round of a call. */
+  /** Returns the id of a call, the same in each of its rounds. */
   runIdOf(call: CallContext): string {
     if (questionsOf(call)?.endCall !== true) return randomUUID();
     const hex = Buffer.from(nameWithin(call, ["run", placeOf(call)]), "base64url").toString("hex");
-    // The bits of a keyed digest are as good as random: a UUID of version 4.
+    // A UUID of version 4: the bits of a keyed digest are as good as random.
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 
-  /**
-   * Refuses a retry of a call whose operation was replaced while its client was asked: the answer was for another operation.
-   *
-   * @throws Refusal `OPERATION_NOT_FOUND`.
-   */
+  /** Refuses a retry whose operation was replaced while the client was asked. @throws Refusal `OPERATION_NOT_FOUND`. */
   assertSameEntry(entry: ToolEntry, call: CallContext): void {
     if (call.root.asking?.resumed === undefined) return;
     const stamp = questionsOf(call)?.stamps.get(placeOf(call));
@@ -163,13 +178,10 @@ export class ClientAsker {
     throw notThere();
   }
 
-  /** Tells the author that `_meta` of a call is left out. */
+  /** Reports that `_meta` of a call is left out. */
   leftOut({ tracked }: CallContext): void {
-    const cause = new SurfaceError(
-      "INVALID_OPTION",
-      "Adding to an answer: what is said beside it must be JSON, at most 4 KiB",
-    );
-    internalError(cause, `call ${tracked?.requestId ?? "of what is no tool"}`, this.#deps.report);
+    const cause = new SurfaceError("INVALID_OPTION", "Cannot add _meta to an answer: it must be JSON of at most 4 KiB");
+    internalError(cause, tracked === undefined ? "a handler" : `call ${tracked.requestId}`, this.#deps.report);
   }
 
   #pose(question: Question, digest = ""): Promise<JsonObject> {
@@ -178,9 +190,9 @@ export class ClientAsker {
     const known = questionsOf(call)?.answerTo(key, digest);
     if (known !== undefined) return Promise.resolve(known);
     if (hasChanged(call)) {
-      const why = "a call within this one has already run and may have changed something";
-      const what = `the client was not asked ${nameOf(question)}: ${why}; ask first, or call them one by one`;
-      return Promise.reject(new Refusal("ASK_AFTER_CHANGE", what));
+      const why = "a nested call has already run and may have changed something";
+      const message = `the client was not asked ${nameOf(question)}: ${why}; ask first, or make the calls one by one`;
+      return Promise.reject(new Refusal("ASK_AFTER_CHANGE", message));
     }
     if (port.push !== undefined) return this.#push(question, port.push);
     return this.#open(question, key, digest);
@@ -197,7 +209,7 @@ export class ClientAsker {
     return new Promise((_, reject) => void trail.wait(reject));
   }
 
-  /** Records what a call, and the calls that it is within, run: a retry must find the same. Entries without `now` never change. */
+  /** Records the operations of a call and of those above it, which a retry must find again. Entries without `now` never change. */
   #stamp(call: CallContext): void {
     const { entry, partOf } = call;
     if (entry?.now !== undefined) questionsOf(call)?.stamps.set(placeOf(call), this.#stamps.of(entry));
@@ -207,15 +219,12 @@ export class ClientAsker {
   #reportChanged({ call, key }: Question): void {
     const cause = new SurfaceError(
       "CONTRADICTION",
-      `Asking "${key}": run again with the answer, it asked something else under this key, and must ask the same each time`,
+      `Cannot use the answer to "${key}": the handler asked another question when it ran again; ask the same each time`,
     );
     internalError(cause, call.tracked === undefined ? "a handler" : `tool "${call.tracked.tool}"`, this.#deps.report);
   }
 
-  /**
-   * Sends a question and waits for the answer, until the question's time is over or its call ends. Meanwhile the default deadlines
-   * of the call, and of the calls that it is within, stand still.
-   */
+  /** Sends a question and waits for the answer. Meanwhile the default deadlines of the call and those above it stand still. */
   #push(question: Question, push: NonNullable<AskPort["push"]>): Promise<JsonObject> {
     const { call, trail, ask } = question;
     const name = nameOf(question);

@@ -10,25 +10,25 @@ function has(caller: Caller, key: string, action: string): boolean {
   return resources[key]?.includes(action) === true;
 }
 
-/** Returns whether a caller may do something to any thing of a type. */
+/** Returns whether a caller has a right to any resource of a type. */
 function mayActOn(caller: Caller, { type, action }: ResourceRequirement): boolean {
   const prefix = `${type}:`;
   return Object.keys(caller.resources ?? {}).some((key) => key.startsWith(prefix) && has(caller, key, action));
 }
 
-/** Returns whether a caller may act on the thing that a value names. Without a name it takes the right to all things of the type. */
+/** Returns whether a caller has the right to the resource that a value names. A value that is no name requires the right to all. */
 export function mayActOnThing(caller: Caller, { type, action }: ResourceRequirement, value: unknown): boolean {
   const isName = typeof value === "string" || typeof value === "number" || typeof value === "bigint";
   return has(caller, `${type}:*`, action) || (isName && has(caller, `${type}:${value}`, action));
 }
 
-/** The refusal of a caller without a right that an entry takes. */
+/** The rights that a caller lacks for an entry. */
 export interface Lack {
-  /** All scopes of the entry, so that one more consent is enough; `undefined` if no consent would help. */
+  /** All scopes of the entry, so that one consent is enough; `undefined` if no consent would help. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** Answered like an entry that does not exist. */
+/** Such an entry looks as if it did not exist. */
 const hopeless: Lack = Object.freeze({ scopes: undefined });
 
 function isExempt({ isAnonymous, isTool }: Caller): boolean {
@@ -43,16 +43,16 @@ function hasOne(caller: Caller, { scopesAny }: Requirements): boolean {
   return scopesAny.length === 0 || scopesAny.some((scope) => caller.scopes.includes(scope));
 }
 
-/** Returns all scopes of an entry; of those of which one is enough, the first. */
+/** Returns all scopes of an entry, and the first of those of which one is enough. */
 function everything({ scopes, requires }: EntryGuard, hasAny: boolean): readonly string[] {
   const [first] = requires?.scopesAny ?? [];
   return hasAny || first === undefined || scopes.includes(first) ? scopes : [...scopes, first];
 }
 
 /**
- * Decides whether a caller may use an entry: the only place that does. Returns `undefined` if they may. Scopes that an author
- * requires are asked of every caller; the default ones only of known callers and of tools, since a server decides itself whether
- * it serves anonymous callers. {@link mayActOnThing} checks a thing that an argument names.
+ * Decides whether a caller may use an entry, and returns `undefined` if so. Nothing else decides this. Every caller needs the scopes
+ * that an author requires. Anonymous callers do not need the default scopes, since the server decides whether to serve them.
+ * {@link mayActOnThing} checks a resource that an argument names.
  */
 export function authorise(caller: Caller, entry: EntryGuard): Lack | undefined {
   const { requires } = entry;
@@ -62,7 +62,7 @@ export function authorise(caller: Caller, entry: EntryGuard): Lack | undefined {
   return caller.isAnonymous ? hopeless : { scopes: everything(entry, hasAny) };
 }
 
-/** Ends the call of a caller who may not use an entry, and returns its answer; `undefined` for a caller who may. */
+/** Finishes the call of a caller who may not use an entry, and returns its answer; `undefined` if the caller may. */
 export function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
   const lack = authorise(call.caller, entry);
   if (lack === undefined) return undefined;

@@ -1,115 +1,144 @@
 import { randomUUID } from "node:crypto";
-import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { ClientAsk } from "../catalog/asking/asking.ts";
-import { anonymous, type Caller } from "../surface/caller.ts";
-import { cannotAsk } from "../catalog/own-refusals.ts";
-import { cannotNest, type ToolOutcome } from "../catalog/outcome.ts";
 import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from "../catalog/entry.ts";
-import type { JsonObject } from "../schema/json.ts";
-import type { AskPort } from "./ask-port.ts";
-import type { ClientAsker } from "./asker.ts";
+import { cannotNest, type ToolOutcome } from "../catalog/outcome.ts";
+import { cannotAsk } from "../catalog/own-refusals.ts";
+import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { clipText } from "../schema/visible-text.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
+import type { AskPort, ClientAsker } from "./asker.ts";
+import type { TrackedCall } from "./call-tree.ts";
 import type { HeldTime } from "./deadlines.ts";
-import { keepMeta, readReport } from "./keep-meta.ts";
+import type { CallLimiter } from "./limit-call.ts";
 import type { Nesting, PartOf } from "./nesting.ts";
 import { CallTrail, type Questions } from "./questions.ts";
-import type { CallLimiter } from "./rate-limiter.ts";
-import type { TrackedCall } from "./call-tree.ts";
 
 /** Receives a call's progress. */
 export type ProgressSink = (report: ProgressReport) => void;
 
-/** Receives what a call tells its client's log. */
+/** Receives entries for the client's log. */
 export type LogSink = (entry: LogEntry) => void;
+
+/** The maximum size of the `_meta` of one answer or progress report, in bytes of JSON. */
+const maxMetaBytes = 4096;
+
+const maxMessageBytes = 512;
+
+/** Merges members into a `_meta`, as inert JSON. Returns `undefined` if it is too large or not JSON. Never throws. */
+export function keepMeta(before: JsonObject | undefined, members: unknown): JsonObject | undefined {
+  try {
+    if (!isJsonObject(members)) return undefined;
+    const text = anyCodec.stringify({ ...before, ...members });
+    const kept: unknown = JSON.parse(text);
+    return Buffer.byteLength(text) <= maxMetaBytes && isJsonObject(kept) ? kept : undefined;
+  } catch {
+    // Not JSON, or a getter that throws.
+    return undefined;
+  }
+}
+
+/** Returns a copy of a report with known members only, and a message of one line. */
+function readReport({ progress, total, message, meta }: ProgressReport): ProgressReport {
+  const kept = meta === undefined ? undefined : keepMeta(undefined, meta);
+  return {
+    progress,
+    ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
+    ...(typeof message === "string" ? { message: clipText(message, maxMessageBytes) } : {}),
+    ...(kept === undefined ? {} : { meta: kept }),
+  };
+}
 
 function ignore(): void {}
 
-/** What ends a call that its handler did not wait for. */
-function leftBehind(): SurfaceError {
-  return new SurfaceError("ABORTED", "Calling: the call that it is part of is over");
+/** Creates the error that ends a nested call when its parent has finished without waiting for it. */
+function parentEnded(): SurfaceError {
+  return new SurfaceError("ABORTED", "Cannot finish a nested call: the call that made it is over");
 }
 
-/** What ends all that goes on within a call: nobody is left, or it is all made again. */
+/** The codes that end nested calls in any case: the app closes, or the whole call runs again. */
 const finalCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>(["CLOSED", "INPUT_REQUIRED"]);
 
-/** How far a call has come, for whoever counts. */
+/** A stage of a call, for counters. */
 export type CallStage = "gate" | "arguments" | "backend";
 
-/** What a call is under way for. */
+/** Options of a {@link CallContext}. */
 export interface CallSetting {
-  /** Where progress goes; left out when the caller did not ask for any. */
+  /** Receives progress. @default none: the caller did not request it */
   readonly sink?: ProgressSink | undefined;
-  /** Where the client's log is; left out when it is not to be told of anything. */
+  /** Receives entries for the client's log. @default none */
   readonly log?: LogSink | undefined;
-  /** Default: somebody of whom nothing is known. */
+  /** @default an anonymous caller */
   readonly caller?: Caller | undefined;
-  /** Limits how often the caller may call tools, unless the caller is anonymous. @default no limit */
+  /** Limits the rate of calls of tools, unless the caller is anonymous. @default no limit */
   readonly limiter?: CallLimiter | undefined;
-  /** Told of each stage that the call comes to. */
+  /** Called when the call reaches a stage. */
   readonly reached?: ((stage: CallStage) => void) | undefined;
-  /** Left out: it is part of none. */
+  /** The parent of a nested call. @default none: a root call, made by a host */
   readonly partOf?: PartOf | undefined;
-  /** How its client is asked. Left out: nobody can be. */
+  /** Sends questions to the client. @default none: the client cannot be asked */
   readonly asking?: AskPort | undefined;
 }
 
 /**
- * One call under way. Its signal is made only if somebody asks for it, since most handlers never do. It can end early
- * by {@link abort}, whether or not the handler listens; what was called within it ends before it.
+ * One running call. Creates its signal only on demand, since most handlers never use it. {@link abort} ends the call early, whether or
+ * not the handler listens. Nested calls end before their parent.
  */
 export class CallContext implements EntryCall {
-  /** Tells the client's log while the call runs; left out where the client wants to hear nothing. */
+  /** Writes to the client's log while the call runs; `undefined` if the client wants no entries. */
   readonly log: LogSink | undefined;
   readonly caller: Caller;
-  /** Counts the stages that the call comes to. */
   readonly reached: (stage: CallStage) => void;
-  /** Counts the calls of tools by a known caller. Anonymous callers share one identity, so their calls are not counted. */
+  /** The rate limit of a known caller. Anonymous callers share one identity, so their calls are not counted. */
   readonly limiter: CallLimiter | undefined;
   readonly partOf: PartOf | undefined;
-  /** How its client is asked. May be said later, before anything runs. */
+  /** Sends questions to the client. May be set later, before a handler runs. */
   asking: AskPort | undefined;
-  /** Whether its caller is shown what it is a call of, now. Left out: they are as long as it runs. */
+  /** Returns whether the caller still sees the entry. `undefined`: it cannot be hidden while the call runs. */
   stillShown: (() => boolean) | undefined;
   /** As {@link NestedCall.turn}. */
   turn: NestedCall["turn"];
-  /** How many calls it is within. */
+  /** The number of calls above it. */
   readonly depth: number;
-  /** The tool that it is a call of, once its arguments fit. */
+  /** The called tool, once its arguments are valid. */
   entry: ToolEntry | undefined;
-  /** What is recorded of it; nothing of reads and the like. */
+  /** The record in the call tree; `undefined` for calls of other entries than tools. */
   tracked: TrackedCall | undefined;
-  /** What it has asked and called so far, where that is of any matter. */
+  /** Its questions and nested calls. */
   trail: CallTrail | undefined;
-  /** What is asked for it and all that is within it. Only of a call that is part of none. */
+  /** The questions of the call and its nested calls. Root calls only. */
   questions: Questions | undefined;
-  /** Whether a tool ran for it or within it, other than one that only stands for others. Only of a call that is part of none. */
+  /** Whether a tool ran, other than a gateway's. Root calls only. */
   hasRun = false;
-  /** How many calls within it have started that may change something. Only of a call that is part of none. */
+  /** The number of started nested calls that may change something. Root calls only. */
   changes = 0;
-  /** Releases the round of questions, which waits until its confirmation is asked. */
+  /** Releases the round of questions, which waits until this call's confirmation is asked. */
   posed: (() => void) | undefined;
-  /** Stops what watches its time. */
+  /** Stops the watch on its deadline. */
   unwatch: (() => void) | undefined;
-  /** How its time stands still, or has stood. */
+  /** The time for which questions have stopped its clock. */
   held: HeldTime | undefined;
-  /** When it is over, as `performance.now()` counts it; and the same in milliseconds since 1970. */
+  /** The deadline as `performance.now()` counts, and as Unix time in milliseconds. */
   dueAt: number = Number.POSITIVE_INFINITY;
   deadline: number | undefined;
-  /** The latest that `dueAt` can become: a `timeoutMs` that was set for it, or for a call that it is within. */
+  /** The limit up to which questions put off `dueAt`: a `timeoutMs` set for this call or one above it. */
   latestAt: number = Number.POSITIVE_INFINITY;
   readonly #sink: ProgressSink | undefined;
-  #nester: Nesting | undefined;
-  /** What was called within it and has not come to an end. */
-  #parts: Set<CallContext> | undefined;
-  #whenPartless: (() => void)[] | undefined;
+  #nesting: Nesting | undefined;
+  /** Nested calls whose handlers run. */
+  #children: Set<CallContext> | undefined;
+  #onChildrenDone: (() => void)[] | undefined;
   #controller: AbortController | undefined;
   #ended: SurfaceError | undefined;
   #fail: ((error: SurfaceError) => void) | undefined;
-  /** What was waited for last. */
+  /** The last work that the call waited for. */
   #work: Promise<unknown> | undefined;
   #started = false;
   #finished = false;
   #isDropped = false;
-  #isUnsent = false;
+  /** Whether the call waited for a connection when it ended. */
+  isUnsent = false;
   #last = Number.NEGATIVE_INFINITY;
   #meta: JsonObject | undefined;
   #asker: ClientAsker | undefined;
@@ -133,30 +162,27 @@ export class CallContext implements EntryCall {
     return this.#controller.signal;
   }
 
-  /**
-   * Passes a report on while the call runs. One that does not grow is dropped: the protocol forbids it. Messages are one
-   * line of at most 512 bytes.
-   */
+  /** Reports progress while the call runs. Drops a report that does not grow, which the protocol forbids. */
   progress(report: ProgressReport): void {
     if (this.#sink === undefined || this.isOver) return;
-    // Read once: a getter of the author's may say something else each time.
+    // Read once, since a getter may return another value each time.
     const read = readReport(report);
     if (!Number.isFinite(read.progress) || read.progress <= this.#last) return;
     this.#last = read.progress;
     this.#sink(read);
   }
 
-  /** The call that a host made. */
+  /** The call that the host made. */
   get root(): CallContext {
     return this.partOf === undefined ? this : this.partOf.call.root;
   }
 
-  /** Milliseconds by which its deadline was put off because its client was being asked. */
+  /** Milliseconds by which questions to the client have put off its deadline. */
   get heldMs(): number {
     return this.held === undefined ? 0 : this.held.ms + this.standingMs(performance.now());
   }
 
-  /** Milliseconds by which the questions that are open now put its deadline off. */
+  /** Returns the milliseconds by which open questions put off its deadline. */
   standingMs(now: number): number {
     const { held } = this;
     return held === undefined || held.count === 0 ? 0 : Math.min(now - held.since, this.latestAt - this.dueAt);
@@ -175,86 +201,88 @@ export class CallContext implements EntryCall {
     return stop === undefined ? ignore : (this.trail ??= new CallTrail()).listen(stop);
   }
 
-  /** Said to the client of the call that it is a part of, unless it is made by other rights than theirs. */
+  /** Adds members to the `_meta` of the root call's answer, unless a tool made this nested call with rights of the tool. */
   addMeta(members: JsonObject): void {
     if (this.isOver) return;
-    if (this.partOf?.onMeta === undefined) this.#heardBy?.addMeta(members);
-    else this.partOf.onMeta(members);
-    if (this.partOf !== undefined) return;
+    if (this.partOf !== undefined) {
+      const { onMeta, isForTool, call } = this.partOf;
+      if (onMeta !== undefined) onMeta(members);
+      else if (isForTool !== true) call.addMeta(members);
+      return;
+    }
     const kept = keepMeta(this.#meta, members);
     if (kept !== undefined) this.#meta = kept;
     else this.#asker?.leftOut(this);
   }
 
-  /** What is said beside the answer, for programs. */
+  /** The `_meta` of the answer. */
   get meta(): JsonObject | undefined {
     return this.#meta;
   }
 
   nest(nested: NestedCall): Promise<ToolOutcome> {
-    return this.#nester === undefined || this.entry === undefined
+    return this.#nesting === undefined || this.entry === undefined
       ? cannotNest(nested)
-      : this.#nester.nest(this, this.entry, nested);
+      : this.#nesting.nest(this, this.entry, nested);
   }
 
   isConfirmed(entry: ToolEntry): boolean {
-    return this.#nester?.isConfirmed(entry) === true;
+    return this.#nesting?.isConfirmed(entry) === true;
   }
 
-  /** From here on its client can be asked. */
+  /** Lets the handler ask the client from now on. */
   allowAsking(asker: ClientAsker): void {
     this.#asker = asker;
   }
 
-  /** From here on others can be called as a part of it, by the tool that it is a call of. */
-  allowNesting(nester: Nesting, by: ToolEntry): void {
-    this.#nester = nester;
+  /** Lets the handler of a tool make nested calls from now on. */
+  allowNesting(nesting: Nesting, by: ToolEntry): void {
+    this.#nesting = nesting;
     this.entry = by;
   }
 
-  /** Takes a call as a part of this one, until it has left. */
-  addPart(part: CallContext): void {
-    (this.#parts ??= new Set()).add(part);
-    if (this.#isDropped) part.#endOnDrop();
+  addChild(child: CallContext): void {
+    (this.#children ??= new Set()).add(child);
+    if (this.#isDropped) child.#endOnDrop();
   }
 
-  /** Nothing runs for a part any more. */
-  removePart(part: CallContext): void {
-    this.#parts?.delete(part);
-    if (this.#parts?.size !== 0) return;
-    for (const told of this.#whenPartless?.splice(0) ?? []) told();
+  /** Removes a nested call whose handlers have settled. */
+  removeChild(child: CallContext): void {
+    this.#children?.delete(child);
+    if (this.#children?.size !== 0) return;
+    for (const done of this.#onChildrenDone?.splice(0) ?? []) done();
   }
 
-  get parts(): Iterable<CallContext> {
-    return this.#parts ?? [];
+  get children(): Iterable<CallContext> {
+    return this.#children ?? [];
   }
 
-  /** Whether nothing may be said any more under this call: it was answered, or nobody waits for its answer. */
+  /** Whether the call was answered or ended, so that nothing may be sent for it any more. */
   get isOver(): boolean {
     return this.#finished || this.#ended !== undefined;
   }
 
-  /** What it was ended with before it had finished. */
+  /** The error that ended the call before it finished. */
   get endedWith(): SurfaceError | undefined {
     return this.#ended;
   }
 
-  /** Whether a question ended the call or the call that it is within. */
+  /** Whether a question ended the call or one above it. */
   get isSuspended(): boolean {
     return this.#ended?.code === "INPUT_REQUIRED";
   }
 
-  /** Its deadline, in milliseconds since 1970, where that is what ended it. */
+  /** The deadline as Unix time in milliseconds, if it ended the call. */
   get passedDeadline(): number | undefined {
     return this.#ended?.code === "TIMEOUT" ? this.deadline : undefined;
   }
 
-  /** Throws what the call was ended with; does nothing while it runs. */
+  /** Throws the error that ended the call, if any. */
   assertRunning(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** Whether it calls a tool that may change something. A tool that only stands for others changes nothing itself. */
+  /** Whether the called tool may change something. A gateway's tool changes nothing itself. */
   get mayChange(): boolean {
     return this.entry?.hints.readOnlyHint === false && this.entry.isUncounted !== true;
   }
@@ -264,49 +292,41 @@ export class CallContext implements EntryCall {
     return this.#started && this.mayChange;
   }
 
-  /** The handler runs next: from here on something may have happened. */
+  /** Records that the handler starts. */
   start(): void {
     this.#started = true;
     if (this.partOf !== undefined && this.mayChange) this.root.changes += 1;
   }
 
-  /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call has finished. */
+  /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call is over. */
   abort(error: SurfaceError): void {
     if (this.isOver) return;
     this.#ended = error;
-    this.#endParts(error);
+    this.#endChildren(error);
     this.tracked?.end(error.code);
     this.#controller?.abort(error);
     this.trail?.end(error);
     this.#fail?.(error);
   }
 
-  /** Whether the call waited for a connection when it ended. */
-  get isUnsent(): boolean {
-    return this.#isUnsent;
-  }
-
   unsent(): void {
-    this.#isUnsent = true;
+    this.isUnsent = true;
   }
 
   /** Cancels the call for its caller. */
   cancel(): void {
-    this.abort(new SurfaceError("ABORTED", "Calling: the caller cancelled"));
+    this.abort(new SurfaceError("ABORTED", "Cannot finish a call: the caller cancelled it"));
   }
 
-  /**
-   * Its client has dropped the connection that it was made on, and it goes on itself: what it calls for them and is to end then
-   * does, and what it calls later is not begun.
-   */
+  /** Ends the nested calls, now and later, that end when the client drops its connection. The call itself goes on. */
   drop(): void {
     this.#isDropped = true;
-    for (const part of this.#parts ?? []) part.#endOnDrop();
+    for (const child of this.#children ?? []) child.#endOnDrop();
   }
 
   /** Settles as `work` does, or rejects as soon as the call is aborted. One piece of work at a time. */
   outcome<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
-    // Adopted once: a thenable of the author's may do something each time that it is asked.
+    // Adopted once, since `then` of a foreign thenable may have effects each time.
     const adopted = Promise.resolve(work);
     this.#work = adopted;
     return new Promise((resolve, reject) => {
@@ -317,52 +337,46 @@ export class CallContext implements EntryCall {
   }
 
   /**
-   * Marks the call as over: progress falls silent, an abort no longer means anything, and what was called within it and
-   * not waited for ends, unless that was said otherwise.
+   * Finishes the call: stops progress, ignores later aborts, and ends nested calls that nobody waits for, except those that continue.
    *
-   * @param code - that of the error which it answered with.
+   * @param code - the code of the error that the call answers with.
    */
   finish(code?: string): void {
-    if (this.#parts !== undefined && !this.isOver) this.#endParts(leftBehind());
+    if (this.#children !== undefined && !this.isOver) this.#endChildren(parentEnded());
     this.#finished = true;
-    this.trail?.end(leftBehind());
+    this.trail?.end(parentEnded());
     this.#fail = undefined;
     if (this.#ended === undefined) this.#work = undefined;
     this.tracked?.end(code);
   }
 
-  /** Whether no handler runs for the call, nor for a call within it. After an early end handlers may still run. */
+  /** Whether no handler runs for the call or its nested calls. After an early end handlers may still run. */
   get isIdle(): boolean {
-    return this.#work === undefined && (this.#parts === undefined || this.#parts.size === 0);
+    return this.#work === undefined && (this.#children === undefined || this.#children.size === 0);
   }
 
-  /** Calls `told` when the call is idle: at once, or when its handlers settle. If one never does, it is never called. */
-  whenIdle(told: () => void): void {
-    if (this.#parts !== undefined && this.#parts.size > 0) {
-      this.#whenPartless ??= [];
-      this.#whenPartless.push(() => this.whenIdle(told));
-    } else if (this.#work === undefined) told();
-    else void this.#work.then(told, told);
+  /** Calls `idle` when no handler runs for the call any more: at once, or when the last one settles. */
+  whenIdle(idle: () => void): void {
+    if (this.#children !== undefined && this.#children.size > 0) {
+      this.#onChildrenDone ??= [];
+      this.#onChildrenDone.push(() => this.whenIdle(idle));
+    } else if (this.#work === undefined) idle();
+    else void this.#work.then(idle, idle);
   }
 
-  /** Its handler's work, where that goes on although the call is over: it was ended early. */
+  /** The work of a handler that continues although the call was ended. */
   get overrun(): Promise<unknown> | undefined {
     return this.#ended === undefined ? undefined : this.#work;
-  }
-
-  /** Who else receives its `_meta`: nobody where it is made by other rights than theirs. */
-  get #heardBy(): CallContext | undefined {
-    return this.partOf?.isForTool === true ? undefined : this.partOf?.call;
   }
 
   #endOnDrop(): void {
     if (this.partOf?.endsOnDrop === true) this.cancel();
   }
 
-  #endParts(error: SurfaceError): void {
-    for (const part of this.#parts ?? []) {
-      const goesOn = part.#started && part.partOf?.onAbort === "continue-running" && !finalCodes.has(error.code);
-      if (!goesOn) part.abort(error);
+  #endChildren(error: SurfaceError): void {
+    for (const child of this.#children ?? []) {
+      const continues = child.#started && child.partOf?.onAbort === "continue-running" && !finalCodes.has(error.code);
+      if (!continues) child.abort(error);
     }
   }
 }

@@ -5,69 +5,121 @@ import { Places, type Place } from "../spine/collections.ts";
 import { callerKey, anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
-import type { CallEvent, CallNode, CallState, Calls } from "./call-node.ts";
 
-/** How many calls of hosts are kept once they have ended. */
+/** The state of a call. `requested`: it waits for its turn. The last three are final. */
+export type CallState = "requested" | "running" | "completed" | "error" | "aborted";
+
+/** A snapshot of one call and its nested calls. */
+export interface CallNode {
+  /** Identifies the call among all calls of the process. */
+  readonly requestId: string;
+  /** The id of the called tool. */
+  readonly operationId: string;
+  /** The call that made this nested call; left out at the root. */
+  readonly parentRequestId?: string;
+  readonly state: CallState;
+  /** The `id` of the caller with whose rights the call runs. For display: two tenants may share one. */
+  readonly identity: string;
+  /** The caller's {@link callerKey}. */
+  readonly callerKey: string;
+  /** The caller's view. */
+  readonly surface: string;
+  /** Unix time in milliseconds. */
+  readonly requestedAt: number;
+  /** Unix time in milliseconds when the call answers `TIMEOUT`. Left out until it runs. */
+  readonly deadline?: number;
+  readonly endedAt?: number;
+  /** The code of the error that it answered with. */
+  readonly code?: string;
+  /** Nested calls, in the order in which they were made. */
+  readonly children: readonly CallNode[];
+}
+
+/** An event of a call. `completed`, `error` and `aborted` are the last event of a call. */
+export interface CallEvent {
+  readonly type: "requested" | "responded" | "completed" | "error" | "aborted";
+  readonly requestId: string;
+  readonly operationId: string;
+  readonly parentRequestId?: string;
+  readonly identity: string;
+  /** The caller's {@link callerKey}. */
+  readonly callerKey: string;
+  /** The arguments as received. With `requested`. */
+  readonly input?: JsonObject;
+  /** With `error` and `aborted`. */
+  readonly code?: string;
+  /** Unix time in milliseconds. */
+  readonly deadline?: number;
+}
+
+/** The calls of an app over all transports: those that run, and the last 1,000 that have ended. */
+export interface Calls {
+  /** Returns the calls that hosts made, oldest first. */
+  roots(): readonly CallNode[];
+  /** Returns a call at any depth, with its nested calls. */
+  find(requestId: string): CallNode | undefined;
+  /** Calls `listener` for each event from now on, and reports what it throws as a fault. Returns a function that stops it. */
+  subscribe(listener: (event: CallEvent) => void): () => void;
+}
+
+/** The maximum number of ended calls of hosts that are kept. */
 const maxEnded = 1000;
 
-/** How many calls of one tree are kept: of further ones it is known only that they were. */
+/** The maximum number of calls kept under one root. Further ones are only counted. */
 const maxKept = 10_000;
 
-/** The same of all trees together, before those that ended first are forgotten. */
+/** The maximum number of calls kept in all. Beyond it, the roots that ended first are dropped. */
 const maxKeptInAll = 100_000;
 
-/** What a tree may be told. */
+/** Options of a {@link CallTree}. */
 export interface CallTreeOptions {
-  /** Told what listeners throw. Default: the console. */
+  /** Receives what listeners throw. @default the console */
   readonly report?: FaultReporter | undefined;
 }
 
-type Listener = (event: CallEvent) => void;
-
-/** A call that is asked for. */
+/** A requested call. */
 export interface AskedCall {
   readonly entry: Pick<ToolEntry, "id">;
   readonly caller: Caller;
-  /** As they came; handed on to who listens, and not kept. */
+  /** The arguments as received, for listeners. Not kept. */
   readonly args: JsonObject;
-  /** The call that it is part of. */
-  readonly above?: TrackedCall | undefined;
+  readonly parent?: TrackedCall | undefined;
 }
 
-/** The codes with which a call ends that somebody gave up, and that did not fail. */
+/** The codes of calls that were aborted and did not fail. */
 const abortCodes: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "INPUT_REQUIRED"]);
 
-/** One call in the tree: only what the tree shows, without arguments and answers. Changes after its end are ignored. */
+/** One call in the tree, without arguments and answers. Changes after its end are ignored. */
 export class TrackedCall {
-  /** Where it stands among the parts of the call above it, or among all calls that hosts made. */
+  /** Its number among the nested calls of its parent, or among all root calls. */
   readonly number: number;
-  readonly above: TrackedCall | undefined;
-  /** Its parts that are kept. */
-  parts: TrackedCall[] | undefined;
-  /** How many parts it had, also those that are not kept. */
-  partCount = 0;
-  /** How many calls are kept in the tree of which it is the root. */
+  readonly parent: TrackedCall | undefined;
+  /** The nested calls that are kept. */
+  children: TrackedCall[] | undefined;
+  /** The number of nested calls, those not kept included. */
+  childCount = 0;
+  /** The number of calls kept under it, itself included. Root calls only. */
   kept = 1;
-  /** Where it stands among the roots that run. */
+  /** Its place among the running root calls. */
   place: Place<TrackedCall> | undefined;
   readonly #tree: CallTree;
   readonly #operationId: string;
-  // Texts, because the claims and grants of a caller may be large.
+  // Texts instead of the caller, whose claims and grants may be large.
   readonly #identity: string;
-  /** `undefined` for an anonymous caller, whose key is made when it is shown. */
+  /** `undefined` for an anonymous caller, whose key is computed on demand. */
   readonly #callerKey: string | undefined;
   readonly #view: string;
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly requestedAt: number = Date.now();
   #state: CallState = "requested";
   #deadline: number | undefined;
   #endedAt: number | undefined;
   #code: string | undefined;
 
-  constructor(tree: CallTree, number: number, { entry, caller, above }: AskedCall) {
+  constructor(tree: CallTree, number: number, { entry, caller, parent }: AskedCall) {
     this.#tree = tree;
     this.number = number;
-    this.above = above;
+    this.parent = parent;
     this.#operationId = entry.id;
     this.#identity = caller.id;
     this.#callerKey = caller.isAnonymous ? undefined : callerKey(caller);
@@ -75,44 +127,43 @@ export class TrackedCall {
   }
 
   get requestId(): string {
-    const { above, number } = this;
-    return above === undefined ? `${this.#tree.prefix}-${number}` : `${above.requestId}.${number}`;
+    const { parent, number } = this;
+    return parent === undefined ? `${this.#tree.prefix}-${number}` : `${parent.requestId}.${number}`;
   }
 
-  /** The id of what is called. */
+  /** The id of the called tool. */
   get tool(): string {
     return this.#operationId;
   }
 
   get root(): TrackedCall {
-    return this.above?.root ?? this;
+    return this.parent?.root ?? this;
   }
 
-  /** Its turn has come; from here on it has a deadline, in milliseconds since 1970. */
+  /** Records that the call runs. @param deadline - Unix time in milliseconds. */
   begin(deadline: number | undefined): void {
     if (this.#endedAt !== undefined) return;
     this.#state = "running";
     this.#deadline = deadline;
   }
 
-  /** It has ended: with an answer, or with the code of an error. */
+  /** Records the end of the call. @param code - the code of its error. */
   end(code?: string): void {
     if (this.#endedAt !== undefined) return;
     this.#endedAt = Date.now();
     this.#code = code;
     if (code === undefined) this.#state = "completed";
     else this.#state = abortCodes.has(code) ? "aborted" : "error";
-    if (this.#tree.isHeard) this.#tellEnd();
-    if (this.above === undefined) this.#tree.ended(this);
+    if (this.#tree.isHeard) this.#emitEnd();
+    if (this.parent === undefined) this.#tree.ended(this);
   }
 
-  /** Tells that it was asked for. */
-  tellRequested(input: JsonObject): void {
-    this.#tree.tell({ type: "requested", ...this.#head(), input });
+  emitRequested(input: JsonObject): void {
+    this.#tree.emit({ type: "requested", ...this.#head(), input });
   }
 
-  /** What it is now, with its parts. */
-  look(): CallNode {
+  /** Returns a snapshot of the call and its nested calls. */
+  toNode(): CallNode {
     return Object.freeze({
       ...this.#head(),
       state: this.#state,
@@ -121,17 +172,17 @@ export class TrackedCall {
       ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
       ...(this.#code === undefined ? {} : { code: this.#code }),
-      children: Object.freeze((this.parts ?? []).map((part) => part.look())),
+      children: Object.freeze((this.children ?? []).map((child) => child.toNode())),
     });
   }
 
-  #tellEnd(): void {
+  #emitEnd(): void {
     const code = this.#code;
-    const said = { ...this.#head(), ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }) };
+    const shared = { ...this.#head(), ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }) };
     if (code === undefined) {
-      this.#tree.tell({ type: "responded", ...said });
-      this.#tree.tell({ type: "completed", ...said });
-    } else this.#tree.tell({ type: this.#state === "aborted" ? "aborted" : "error", ...said, code });
+      this.#tree.emit({ type: "responded", ...shared });
+      this.#tree.emit({ type: "completed", ...shared });
+    } else this.#tree.emit({ type: this.#state === "aborted" ? "aborted" : "error", ...shared, code });
   }
 
   #head(): Pick<CallNode, "requestId" | "operationId" | "identity" | "callerKey" | "parentRequestId"> {
@@ -141,21 +192,18 @@ export class TrackedCall {
       identity: this.#identity,
       callerKey: this.#callerKey ?? callerKey({ ...anonymous, id: this.#identity }),
     };
-    return this.above === undefined ? head : { ...head, parentRequestId: this.above.requestId };
+    return this.parent === undefined ? head : { ...head, parentRequestId: this.parent.requestId };
   }
 }
 
-/**
- * The calls of an app, where they are made: cheap for each of them, bounded however many there are. What its listeners throw is
- * reported. Needs no disposal.
- */
+/** Records the calls of an app, in bounded memory. Needs no disposal. */
 export class CallTree implements Calls {
   readonly prefix: string = randomUUID().slice(0, 8);
   readonly #report: FaultReporter;
-  /** Created with the first listener: most apps have none, and every call looks here. */
+  /** Created with the first listener: most apps have none, and every call checks this. */
   #listeners: Listeners<CallEvent> | undefined;
   readonly #running = new Places<TrackedCall>();
-  /** Those that ended, in a ring: no list that grows and shrinks with each call. */
+  /** Ended root calls, in a ring, since a list that grows and shrinks with each call costs more. */
   readonly #ended: (TrackedCall | undefined)[] = Array.from({ length: maxEnded });
   #first = 0;
   #endedCount = 0;
@@ -171,29 +219,29 @@ export class CallTree implements Calls {
   }
 
   open(asked: AskedCall): TrackedCall {
-    const call = asked.above === undefined ? this.#openRoot(asked) : this.#openPart(asked, asked.above);
-    // A copy: what a listener does to it is not what is called with.
-    if (this.isHeard) call.tellRequested(structuredClone(asked.args));
+    const call = asked.parent === undefined ? this.#openRoot(asked) : this.#openChild(asked, asked.parent);
+    // A copy, since a listener might change the arguments.
+    if (this.isHeard) call.emitRequested(structuredClone(asked.args));
     return call;
   }
 
   roots(): readonly CallNode[] {
-    return Object.freeze(this.#roots().map((root) => root.look()));
+    return Object.freeze(this.#roots().map((root) => root.toNode()));
   }
 
   find(requestId: string): CallNode | undefined {
     const [first = "", ...numbers] = requestId.split(".");
     let found = this.#roots().find((root) => root.requestId === first);
-    for (const number of numbers) found = found?.parts?.find((part) => String(part.number) === number);
-    return found?.look();
+    for (const number of numbers) found = found?.children?.find((child) => String(child.number) === number);
+    return found?.toNode();
   }
 
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: (event: CallEvent) => void): () => void {
     this.#listeners ??= new Listeners();
     return this.#listeners.add(listener);
   }
 
-  tell(event: CallEvent): void {
+  emit(event: CallEvent): void {
     Object.freeze(event);
     this.#listeners?.tell(event, (cause) => void internalError(cause, "a listener for calls", this.#report));
   }
@@ -214,12 +262,12 @@ export class CallTree implements Calls {
     return call;
   }
 
-  #openPart(asked: AskedCall, above: TrackedCall): TrackedCall {
-    const call = new TrackedCall(this, (above.partCount += 1), asked);
-    const { root } = above;
+  #openChild(asked: AskedCall, parent: TrackedCall): TrackedCall {
+    const call = new TrackedCall(this, (parent.childCount += 1), asked);
+    const { root } = parent;
     if (root.kept >= maxKept) return call;
-    above.parts ??= [];
-    above.parts.push(call);
+    parent.children ??= [];
+    parent.children.push(call);
     root.kept += 1;
     this.#kept += 1;
     return call;
@@ -230,7 +278,7 @@ export class CallTree implements Calls {
     this.#ended[this.#first] = undefined;
     if (first !== undefined) {
       this.#kept -= first.kept;
-      // What still runs in it is kept no more.
+      // Keeps no further calls under it.
       first.kept = maxKept;
     }
     this.#first = (this.#first + 1) % maxEnded;

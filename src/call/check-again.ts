@@ -24,18 +24,17 @@ function assertActsOn(caller: Caller, resource: ResourceRequirement, named: unkn
 }
 
 /**
- * Refuses a call whose caller may not act on the thing that an argument names, if its tool requires that. The message does not say
- * whether the thing exists. Both texts are checked: the argument as it came and as it is after validation. Rejects as it throws.
- *
- * @throws Refusal `NOT_FOUND`, SurfaceError `VALIDATION_ERROR` for what a live surface would refuse.
+ * Refuses a call without the right to the resource that an argument names. The message does not tell whether the resource exists.
+ * Checks the argument both as received and as validated. Throws, or rejects with, a Refusal `NOT_FOUND` or a SurfaceError
+ * `VALIDATION_ERROR` of the live surface.
  */
 function assertMayAct({ entry, input }: Checked, args: JsonObject, caller: Caller): Promise<void> | undefined {
   const resource = entry.requires?.resource;
   if (resource?.argument === undefined) return undefined;
   const { argument } = resource;
-  const came = fieldOf(args, argument);
-  // At once: what they may not act on costs no validation. What did not come is what its schema says by default.
-  if (came !== undefined) assertActsOn(caller, resource, came);
+  const received = fieldOf(args, argument);
+  // Before validation, which costs more. A missing argument gets its default there.
+  if (received !== undefined) assertActsOn(caller, resource, received);
   const assertValidated = (value: unknown): void =>
     assertActsOn(caller, resource, entry.input.root === argument ? value : fieldOf(value, argument));
   const validated = entry.owner === "surface" ? entry.preview?.(args) : input;
@@ -44,7 +43,7 @@ function assertMayAct({ entry, input }: Checked, args: JsonObject, caller: Calle
   return undefined;
 }
 
-/** Number of times that one call is checked again: a source may list another operation each time. */
+/** The maximum number of repeated checks of a call: a source may list another operation each time. */
 const maxTimes = 3;
 
 /** Creates the refusal of an operation that was replaced or hidden. */
@@ -52,7 +51,7 @@ export function notThere(): Refusal {
   return new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
-/** Writes what decides who may call an entry: its name, its rights, and whether views that only read show it. */
+/** Returns the properties that decide who may call an entry: its id, its rights, and whether it only reads. */
 function accessOf({ id, scopes, requires, hints, isInternal = false }: ToolEntry): string {
   return JSON.stringify([id, scopes, requires, hints.readOnlyHint, isInternal]);
 }
@@ -64,11 +63,7 @@ function successorOf(entry: ToolEntry): ToolEntry {
   return now;
 }
 
-/**
- * Refuses a call whose entry was replaced, or hidden from its caller, while it waited.
- *
- * @throws Refusal `OPERATION_NOT_FOUND`.
- */
+/** Refuses a call whose entry was replaced or hidden while the call waited. @throws Refusal `OPERATION_NOT_FOUND`. */
 export function assertStillThere(entry: ToolEntry, { stillShown }: CallContext): void {
   if (stillShown?.() === false || !isStillThere(entry)) throw notThere();
 }
@@ -78,16 +73,16 @@ function isStillThere(entry: ToolEntry): boolean {
 }
 
 /**
- * Checks arguments against the successor of an entry that was replaced while they were checked. A successor with another access is
- * another operation.
+ * Validates arguments again for the successor of an entry that was replaced meanwhile. A successor with other access is another
+ * operation.
  *
- * @throws Refusal `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
+ * @throws Refusal `OPERATION_NOT_FOUND`; SurfaceError `VALIDATION_ERROR`, or the error that ended the call.
  */
 async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<Checked> {
   for (let times = 0; times < maxTimes; times += 1) {
     const now = successorOf(entry);
     const { input: schema } = now.owner === "surface" ? { input: undefined } : now.owner;
-    // One after the other: each may come to be another while it is checked.
+    // Sequential, since the entry may be replaced during each check.
     const input: unknown = await call.outcome(Promise.resolve(checkInput(schema, now.input.decode(args), now.origin)));
     const checked = { entry: now, input };
     const acting = assertMayAct(checked, args, call.caller);
@@ -98,9 +93,10 @@ async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext)
 }
 
 /**
- * Returns what a call runs whose arguments fit: its caller may act on the thing that they name, and its entry is the newest.
+ * Checks a call with valid arguments: the right to the resource that they name, and that the entry is still the newest. Returns the
+ * newest entry and its input.
  *
- * @throws Refusal `NOT_FOUND`, `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
+ * @throws Refusal `NOT_FOUND`, `OPERATION_NOT_FOUND`; SurfaceError `VALIDATION_ERROR`, or the error that ended the call.
  */
 export function settle(checked: Checked, args: JsonObject, call: CallContext): Checked | Promise<Checked> {
   const { entry } = checked;

@@ -12,21 +12,21 @@ import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
 import { argumentLines, toShownJson } from "./argument-lines.ts";
 
-/** The answer to a confirmed call whose user cannot be asked. */
+/** The rule for a tool with confirmation if the user cannot be asked. */
 export type AskedRule = Exclude<ConfirmRule, "never">;
 
-/** The most that a user is shown of a tool's name, and of the author's message, in UTF-16 units. */
+/** The maximum length of a tool's name and of the author's message in the question, in UTF-16 units. */
 const maxNameLength = 256;
 const maxMessageLength = 1024;
 
-/** The most of the author's further lines, and of their length together; each has an equal share. */
+/** The maximum number of the author's further lines, and of their total length. Each line has an equal share. */
 const maxDetails = 20;
 const maxDetailsLength = 2048;
 
 /** The field of the form into which the user types the word. */
 const typedField = "confirm";
 
-/** Writes the input that the handler will get: without arguments that the schema dropped. */
+/** Writes the input of the handler, without arguments that the schema dropped. */
 function toLines({ entry, input }: Checked): string {
   const { root, json } = entry.input;
   if (input === undefined) return "";
@@ -34,31 +34,31 @@ function toLines({ entry, input }: Checked): string {
   return argumentLines(isJsonObject(shown) ? shown : { value: shown }, json);
 }
 
-/** The author's words above a question, one text for each line. */
-type Words = readonly [message: string, ...details: string[]];
+/** The author's lines above the arguments. */
+type AuthorLines = readonly [message: string, ...details: string[]];
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Reads what a function of `confirm` returned. @throws SurfaceError `INTERNAL`. */
-function readWords(said: unknown, { origin }: ToolEntry): Words {
+/** Reads the result of the author's `confirm` function. @throws SurfaceError `INTERNAL`. */
+function readLines(result: unknown, { origin }: ToolEntry): AuthorLines {
   // Every field is checked below.
-  const { message, details = [] } = Object(isText(said) ? { message: said } : said) as Partial<ConfirmLines>;
+  const { message, details = [] } = Object(isText(result) ? { message: result } : result) as Partial<ConfirmLines>;
   const listed: unknown = isText(details) ? [details] : details;
   const lines: readonly unknown[] = Array.isArray(listed) ? listed : [undefined];
   if (isText(message) && message.trim() !== "" && lines.every(isText)) return [message, ...lines];
   throw new SurfaceError(
     "INTERNAL",
-    `Confirming ${origin}: the function of "confirm" must return a text or { message: text, details?: texts }`,
+    `Cannot confirm ${origin}: the function of "confirm" must return a text or { message: text, details?: texts }`,
   );
 }
 
-/** Each line of the author's begins with a dash, and holds no line break: it cannot look like an argument. */
-function toHead({ title, name }: ToolEntry, words: Words | undefined): string {
+/** Writes the lines above the arguments. The author's details begin with a dash and have no line break, so none looks like an argument. */
+function toHead({ title, name }: ToolEntry, author: AuthorLines | undefined): string {
   const tool = shortText(JSON.stringify(title ?? name), maxNameLength);
-  if (words === undefined) return `Run ${tool}?`;
-  const [message, ...details] = words;
+  if (author === undefined) return `Run ${tool}?`;
+  const [message, ...details] = author;
   const shown = details.slice(0, maxDetails);
   const maxLength = Math.floor(maxDetailsLength / Math.max(1, shown.length));
   const lines = [shortText(message, maxMessageLength), ...shown.map((line) => `- ${shortText(line, maxLength)}`)];
@@ -66,9 +66,9 @@ function toHead({ title, name }: ToolEntry, words: Words | undefined): string {
   return [...lines, `Tool: ${tool}`].join("\n");
 }
 
-function toQuestion(checked: Checked, words?: Words): ClientAsk {
+function toQuestion(checked: Checked, author?: AuthorLines): ClientAsk {
   const { confirmWord } = checked.entry;
-  const message = `${toHead(checked.entry, words)}${toLines(checked)}`;
+  const message = `${toHead(checked.entry, author)}${toLines(checked)}`;
   if (confirmWord === undefined) {
     return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
   }
@@ -77,7 +77,7 @@ function toQuestion(checked: Checked, words?: Words): ClientAsk {
   return { kind: "elicit", params: { message: `${message}\nType ${confirmWord} to confirm.`, requestedSchema } };
 }
 
-/** Validates the arguments as the owner of the tool does. @throws SurfaceError `VALIDATION_ERROR`. */
+/** Validates the arguments as the live surface or the tool does. @throws SurfaceError `VALIDATION_ERROR`. */
 async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
   const { owner, origin, preview, input } = entry;
   return {
@@ -90,31 +90,35 @@ async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
 function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
   const { action, content } = readFilled(answer);
   if (action !== "accept") {
-    throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
+    throw new Refusal("DECLINED", "the user was asked to confirm this call and did not agree; nothing has run", {
+      action,
+    });
   }
   const typed = content[typedField];
   // The Unicode form of toConfirmWord().
   if (confirmWord !== undefined && (typeof typed !== "string" || typed.normalize("NFC") !== confirmWord)) {
-    throw new Refusal("DECLINED", `the user did not type "${confirmWord}"`, { action });
+    throw new Refusal("DECLINED", `the user was asked to type "${confirmWord}" and did not; nothing has run`, {
+      action,
+    });
   }
 }
 
-/** Writes the question, with the author's words if the author wrote a function and the client can show them. */
+/** Writes the question, with the lines of the author's `confirm` function if there is one and the client can show a form. */
 async function writeQuestion(checked: Checked, { caller, root }: CallContext): Promise<ClientAsk> {
   const { entry, input } = checked;
   if (entry.confirmText === undefined || root.asking?.kinds.has("elicit") !== true) return toQuestion(checked);
-  return toQuestion(checked, readWords(await entry.confirmText({ input, caller }), entry));
+  return toQuestion(checked, readLines(await entry.confirmText({ input, caller }), entry));
 }
 
 /**
- * Asks once, and once more if the question is another one when the user has agreed: by the author's words, or by a default that is
- * another value each time. For a client that answers with another request the question is written again anyway.
+ * Asks the user, and asks again if the question has changed meanwhile, by the author's lines or by a default that is new each time. For
+ * a client that answers with another request, the retry writes the question again.
  */
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   const { entry } = checked;
-  // What agrees to these arguments agrees to no others; no author's key has a dot.
+  // Consent is for these arguments only. Keys of authors have no dot.
   const key = `.confirm.${nameWithin(call, { id: entry.id, args }).slice(0, 16)}`;
-  // What the invoker has validated is what runs.
+  // `checked` is what runs, unless a live surface validates the arguments.
   let question = await writeQuestion(entry.owner === "surface" ? await decode(entry, args) : checked, call);
   for (const again of ["", ".again"]) {
     assertAgreed(await call.ask(`${key}${again}`, question), entry);
@@ -127,8 +131,8 @@ async function ask(checked: Checked, args: JsonObject, call: CallContext): Promi
 }
 
 /**
- * Asks the user whether a tool may run with these arguments. Rejects with a `Refusal`: `DECLINED`; `CLIENT_CANNOT`, unless the rule
- * says that it runs then; and as validating and asking do.
+ * Asks the user whether a tool may run with these arguments. Rejects with a `Refusal` `DECLINED`, with `CLIENT_CANNOT` unless the rule
+ * is `allow`, and as validation and questions do.
  */
 export function confirmCall(
   { rule, ...checked }: Checked & { readonly rule: AskedRule },

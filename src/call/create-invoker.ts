@@ -1,7 +1,7 @@
-import { toAskTimeouts, type AskTimeouts } from "../catalog/asking/asking.ts";
+import { toAskTimeouts, type Asking, type AskTimeouts } from "../catalog/asking/asking.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
-import { inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
+import { inputRequired, type Denied, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
 import { SurfaceError } from "../errors.ts";
@@ -14,23 +14,35 @@ import type { CallContext } from "./call-context.ts";
 import { CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Nesting } from "./nesting.ts";
-import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
 import { confirmRuleOf, ToolCalls, unknownToAll } from "./tool-calls.ts";
 
-/** Milliseconds that a read may take. */
+/** The deadline of a read. */
 const readTime = Object.freeze({ timeoutMs: 10_000 });
 
-/** Milliseconds that the handler of a prompt may take. */
 const promptTimeoutMs = 60_000;
 
-/** Milliseconds that a completer has: the user goes on writing meanwhile. */
+/** Short, since the user goes on typing. */
 const completionTimeoutMs = 5000;
 
-/** A request for proposals. */
+/** The outcome of a prompt. `text` is that of a JSON array of messages. */
+export type PromptOutcome = { readonly kind: "messages"; readonly text: string } | Asking | Denied | Refused;
+
+/** The outcome of a completion. `values` are those of the author, of any number and length. */
+export type CompletionOutcome = { readonly kind: "values"; readonly values: readonly string[] } | Denied | Refused;
+
+/** The outcome of a read. `absent`: the URI has no resource. */
+export type ReadOutcome =
+  | { readonly kind: "content"; readonly content: ResourceContent }
+  | { readonly kind: "absent" }
+  | Asking
+  | Denied
+  | Refused;
+
+/** A request for completions. */
 export interface Completion extends EntryGuard {
-  /** Named in the owner's log, for example `argument "city" of prompt "weather"`. */
+  /** Named in the author's log, for example `argument "city" of prompt "weather"`. */
   readonly where: string;
   readonly complete: Completer | undefined;
   readonly begun: string;
@@ -44,34 +56,17 @@ interface Bounded<TOutcome> {
   readonly at: RefusedAt;
 }
 
-/** A resource, as far as a read needs it. */
+/** The parts of a resource that a read needs. */
 type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
-
-/**
- * The only way to run a handler: authorise, validate, bound, run, map the outcome. Nothing it returns leaks what was
- * thrown.
- */
-export interface Invoker {
-  /** Calls a tool with the arguments as they came off the wire. Returns a promise only if something waits. Neither throws nor rejects. */
-  call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome>;
-  /** Reads a resource. Returns a promise only if the read waits. Neither throws nor rejects. */
-  read(resolved: Readable, call: CallContext): ReadOutcome | Promise<ReadOutcome>;
-  /** Runs the handler of a prompt with the arguments as they came off the wire. Never rejects. */
-  prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
-  /** Runs a completer. Never rejects. */
-  complete(completion: Completion, call: CallContext): Promise<CompletionOutcome>;
-  /** Clears all timers, and ends the calls that outlived the call above them. Other calls go on without a deadline: abort them first. */
-  close(): void;
-}
 
 /** Options of {@link createInvoker}. */
 export interface InvokerOptions {
   readonly report: FaultReporter;
-  /** Incremented when a call that may have changed something has ended, before its caller gets the answer. */
+  /** Incremented after each call that may have changed something, before its caller gets the answer. */
   readonly changes?: ChangeCount;
   /** Records the calls. @default a tree that nothing reads */
   readonly tree?: CallTree | undefined;
-  /** Finds the tool that a handler calls by id, among all tools of the app, internal ones included. @default finds nothing */
+  /** Finds the tool that a handler calls by id, internal tools included. @default finds nothing */
   readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
   /** The rule for tools that may change something and do not set `confirm`. @default no confirmation */
   readonly confirm?: ConfirmRule | undefined;
@@ -83,13 +78,14 @@ function toReadOutcome(content: ResourceContent | undefined): ReadOutcome {
   return content === undefined ? { kind: "absent" } : { kind: "content", content };
 }
 
-class EntryInvoker implements Invoker {
+/** Runs handlers. Nothing else does. Authorises, validates, bounds and runs a call, and masks what it throws. Close it when done. */
+export class Invoker {
   readonly #report: FaultReporter;
   readonly #deadlines = new Deadlines();
   readonly #nesting: Nesting;
   readonly #asker: ClientAsker;
   readonly #tools: ToolCalls;
-  /** Completers that did not answer in time when they ran last. */
+  /** Completers whose last run exceeded the deadline. */
   readonly #hanging = new WeakSet<Completer>();
 
   constructor(options: InvokerOptions) {
@@ -108,11 +104,13 @@ class EntryInvoker implements Invoker {
     this.#tools = new ToolCalls({ report, changes, tree, deadlines, asker, confirm, nesting });
   }
 
+  /** Calls a tool with arguments as received. Returns a promise only if a step waits. Neither throws nor rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {
     const denied = entry.isInternal === true ? unknownToAll : deny(entry, call);
     return denied ?? this.#tools.begin(entry, args, call);
   }
 
+  /** Reads a resource. Returns a promise only if the read waits. Neither throws nor rejects. */
   read(resolved: Readable, call: CallContext): ReadOutcome | Promise<ReadOutcome> {
     const denied = deny(resolved, call);
     if (denied !== undefined) return denied;
@@ -128,7 +126,7 @@ class EntryInvoker implements Invoker {
       if (suspended !== undefined) return end(suspended);
       return end(isAbsent(cause) ? { kind: "absent" } : toRefused(cause, { ...at, deadline: call.passedDeadline }));
     };
-    // The variables of a URI were decoded when it was resolved.
+    // The variables of the URI are decoded already.
     call.reached("arguments");
     this.#deadlines.watch(call, readTime);
     call.allowAsking(this.#asker);
@@ -143,6 +141,7 @@ class EntryInvoker implements Invoker {
     }
   }
 
+  /** Runs the handler of a prompt with arguments as received. Never rejects. */
   async prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome> {
     const denied = deny(entry, call);
     if (denied !== undefined) return denied;
@@ -150,7 +149,7 @@ class EntryInvoker implements Invoker {
       call.reached("arguments");
       const checked = entry.check(args);
       const input: unknown = checked instanceof Promise ? await checked : checked;
-      // What was cancelled or too late while it was checked must not take effect.
+      // A call that ended during the checks must not take effect.
       call.assertRunning();
       if (checked instanceof Promise && call.stillShown?.() === false) return unknownToAll;
       call.reached("backend");
@@ -158,13 +157,14 @@ class EntryInvoker implements Invoker {
       const text = await entry.render(input, call);
       return { kind: "messages", text };
     };
-    // A prompt says what is wrong with its arguments by itself, and masks what its handler was refused.
+    // entry.check() reports invalid arguments, and render() masks refusals that the handler got.
     const at = { where: entry.origin, report: this.#report, argumentsRoot: "" };
     const outcome = await this.#runBounded(call, { timeoutMs: promptTimeoutMs, run, at });
     watchGoingOn(call, at);
     return suspendedOutcome(call) ?? outcome;
   }
 
+  /** Runs a completer. Never rejects. */
   async complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
     const denied = deny(completion, call);
     if (denied !== undefined) return denied;
@@ -175,22 +175,22 @@ class EntryInvoker implements Invoker {
       call.reached("backend");
       const given: unknown = await complete(begun, call, filled);
       const values: readonly unknown[] = Array.isArray(given) ? given : [];
-      // A copy, since reading the author's may throw. The handler of the request leaves out values that are no text.
+      // A copy, since getters of the author's list may throw. The handler of the request drops values that are not texts.
       return { kind: "values", values: [...values] as readonly string[] };
     };
     const at = { where, report: this.#report };
     const outcome = await this.#runBounded(call, { timeoutMs: completionTimeoutMs, run, at });
     if (outcome.kind !== "refused") this.#hanging.delete(complete);
     else if (outcome.code === "TIMEOUT" && !this.#hanging.has(complete)) {
-      // Once: a client asks again with each letter.
+      // Reported once, since a client requests completions with each letter.
       this.#hanging.add(complete);
-      const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${completionTimeoutMs} ms`);
+      const cause = new SurfaceError("TIMEOUT", `Cannot complete: no values within ${completionTimeoutMs} ms`);
       internalError(cause, where, this.#report);
     }
     return outcome;
   }
 
-  /** Runs the work of a call until its deadline passes or it is cancelled. Never rejects. */
+  /** Runs a call until it ends, is cancelled or its deadline passes. Never rejects. */
   async #runBounded<TOutcome>(
     call: CallContext,
     { timeoutMs, run, at }: Bounded<TOutcome>,
@@ -207,6 +207,7 @@ class EntryInvoker implements Invoker {
     }
   }
 
+  /** Clears all timers, and ends calls that outlived their parents. Abort other calls first: they lose their deadlines. */
   close(): void {
     this.#nesting.close();
     this.#deadlines.close();
@@ -215,5 +216,5 @@ class EntryInvoker implements Invoker {
 
 /** Creates the invoker of an app. Close it when done. */
 export function createInvoker(options: InvokerOptions): Invoker {
-  return new EntryInvoker(options);
+  return new Invoker(options);
 }

@@ -7,13 +7,13 @@ import type { CallContext } from "./call-context.ts";
 import type { OpenQuestion } from "./questions.ts";
 import type { PartOf } from "./nesting.ts";
 
-/** Returns a question of a call, or of a part of it, that the client has not answered. */
+/** Returns an unanswered question of a call or one of its nested calls. */
 function openQuestionOf(call: CallContext): OpenQuestion | undefined {
   const own = call.trail?.openQuestion;
-  return own ?? [...call.parts].map(openQuestionOf).find((question) => question !== undefined);
+  return own ?? [...call.children].map(openQuestionOf).find((question) => question !== undefined);
 }
 
-/** Ends a call whose time is over. */
+/** Ends a call whose deadline has passed. */
 function expire(call: CallContext, message: string): void {
   const question = openQuestionOf(call);
   if (question === undefined) return call.abort(new SurfaceError("TIMEOUT", message));
@@ -21,11 +21,8 @@ function expire(call: CallContext, message: string): void {
   call.abort(toUnanswered(`the client had not answered ${question.name} after ${openMs} ms`));
 }
 
-/**
- * The deadlines of all calls of one length, with one timer between them. They fall due in the order in which they were
- * added, so only the oldest needs a timer; a timer a call would cost more than the call.
- */
-class Lane {
+/** The calls of one timeout, with one timer: they fall due in the order in which they were added. A timer a call costs more than the call. */
+class TimeoutQueue {
   readonly #calls = new Places<CallContext>();
   readonly #timeoutMs: number;
   #timer: NodeJS.Timeout | undefined;
@@ -58,33 +55,33 @@ class Lane {
     const now = performance.now();
     for (const place of this.#calls.list()) {
       const call = place.value;
-      // Timers may fire a little early; whole milliseconds are as fine as they get.
+      // Timers may fire a little early. Their unit is milliseconds.
       if (call.dueAt - now >= 1) {
         this.#timer = this.#arm(call.dueAt - now);
         return;
       }
-      // One that was aborted before may have ended others.
+      // The end of one call may have removed others.
       if (!this.#calls.remove(place)) continue;
-      expire(call, `Calling: no answer within ${this.#timeoutMs} ms`);
+      expire(call, `Cannot finish a call: no answer within ${this.#timeoutMs} ms`);
     }
   }
 }
 
-/** The time of a call whose client is asked. */
+/** The time for which questions stop the clock of a call. */
 export interface HeldTime {
-  /** For how many questions it stands still now. */
+  /** The number of open questions. */
   count: number;
-  /** Since when, as `performance.now()` counts it. */
+  /** The time when the first of them was sent, as `performance.now()` counts. */
   since: number;
-  /** How long it has stood before. */
+  /** Milliseconds of earlier questions. */
   ms: number;
 }
 
-/** The longest delay that a timer can have, in milliseconds. */
+/** The longest delay of a timer in milliseconds. Node fires a timer with a longer delay at once. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** How long a call may take. */
-export type CallTime = Pick<ToolEntry, "timeoutMs" | "countsQuestions">;
+/** The time limit of a call. */
+type CallTime = Pick<ToolEntry, "timeoutMs" | "countsQuestions">;
 
 function nothing(): void {}
 
@@ -97,52 +94,50 @@ function deadlineOf(call: CallContext, now: number): number {
 }
 
 /**
- * Aborts calls that take too long, and nested calls no later than the calls that they are within. A deadline that an author has
- * set always holds; a default one stands still while the client is being asked.
+ * Aborts calls at their deadlines, and nested calls no later than their parents. Questions to the client put off default deadlines, but
+ * not a `timeoutMs` that an author has set.
  */
 export class Deadlines {
-  readonly #lanes = new Map<number, Lane>();
+  readonly #queues = new Map<number, TimeoutQueue>();
   readonly #timers = new Set<NodeJS.Timeout>();
-
   #isClosed = false;
 
-  /** Watches a call until its `unwatch` is called, and says when it is due. */
+  /** Sets the deadline of a call, and watches it until the call's `unwatch` is called. */
   watch(call: CallContext, { timeoutMs, countsQuestions }: CallTime): void {
     const { partOf } = call;
     const dueAt = performance.now() + timeoutMs;
     call.dueAt = dueAt;
     if (countsQuestions === true) call.latestAt = dueAt;
-    call.unwatch = partOf === undefined ? this.#watchRoot(call, timeoutMs) : this.#watchPart(call, partOf, timeoutMs);
+    call.unwatch = partOf === undefined ? this.#watchRoot(call, timeoutMs) : this.#watchNested(call, partOf, timeoutMs);
   }
 
-  /**
-   * Stops the time of a call, and of the calls that it is within, while the client is being asked. Returns a function that lets it
-   * go on with the rest. A deadline that an author has set is not put off.
-   */
+  /** Stops the clock of a call and those above it while the client is asked. Returns a function that restarts it. */
   hold(call: CallContext): () => void {
     const chain: CallContext[] = [];
     for (let one: CallContext | undefined = call; one !== undefined; one = one.partOf?.call) {
       if (!one.isOver && one.dueAt < one.latestAt) chain.push(one);
     }
-    for (const one of chain) this.#stop(one);
+    for (const one of chain) this.#pause(one);
     return () => {
-      for (const one of chain.splice(0)) this.#goOn(one);
+      for (const one of chain.splice(0)) this.#resume(one);
     };
   }
 
-  #stop(call: CallContext): void {
+  #pause(call: CallContext): void {
     const now = performance.now();
     call.held ??= { count: 0, since: now, ms: 0 };
     call.held.count += 1;
     if (call.held.count > 1) return;
     call.held.since = now;
-    // The other parts that would have ended with it are as late as they were.
-    for (const part of call.parts) if (part.unwatch === nothing) part.unwatch = this.#alone(part, part.dueAt - now);
+    // Nested calls that relied on this call's deadline keep theirs.
+    for (const child of call.children) {
+      if (child.unwatch === nothing) child.unwatch = this.#startTimer(child, child.dueAt - now);
+    }
     call.unwatch?.();
-    call.unwatch = call.latestAt < Number.POSITIVE_INFINITY ? this.#alone(call, call.latestAt - now) : undefined;
+    call.unwatch = call.latestAt < Number.POSITIVE_INFINITY ? this.#startTimer(call, call.latestAt - now) : undefined;
   }
 
-  #goOn(call: CallContext): void {
+  #resume(call: CallContext): void {
     const { held } = call;
     if (held === undefined) return;
     held.count -= 1;
@@ -156,52 +151,53 @@ export class Deadlines {
     if (call.isOver || this.#isClosed) return;
     call.tracked?.begin(call.deadline);
     call.unwatch?.();
-    call.unwatch = this.#alone(call, call.dueAt - now);
+    call.unwatch = this.#startTimer(call, call.dueAt - now);
   }
 
   #watchRoot(call: CallContext, timeoutMs: number): () => void {
-    // Asking for the time costs a small call as much as anything else that is done for it.
+    // Reads the clock only once a call, since that costs as much as any other step of a small call.
     call.deadline = Math.ceil((call.tracked?.requestedAt ?? Date.now()) + timeoutMs);
-    return this.#inLane(call, timeoutMs);
+    return this.#enqueue(call, timeoutMs);
   }
 
-  /** Forgets every call and clears every timer. */
+  /** Drops every call and clears every timer. */
   close(): void {
     this.#isClosed = true;
-    for (const lane of this.#lanes.values()) lane.clear();
+    for (const queue of this.#queues.values()) queue.clear();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
 
-  #watchPart(call: CallContext, part: PartOf, timeoutMs: number): () => void {
-    const { call: above, deadlineAt = Number.POSITIVE_INFINITY, countsQuestions, onAbort } = part;
+  #watchNested(call: CallContext, part: PartOf, timeoutMs: number): () => void {
+    const { call: parent, deadlineAt = Number.POSITIVE_INFINITY, countsQuestions, onAbort } = part;
     const own = call.dueAt;
     const now = own - timeoutMs;
-    const asked = deadlineAt < own ? deadlineAt : own;
-    const aboveDueAt = above.dueAt + above.standingMs(now);
-    call.dueAt = Math.min(asked, aboveDueAt);
-    call.latestAt = Math.min(call.latestAt, above.latestAt);
+    const requested = deadlineAt < own ? deadlineAt : own;
+    const parentDueAt = parent.dueAt + parent.standingMs(now);
+    call.dueAt = Math.min(requested, parentDueAt);
+    call.latestAt = Math.min(call.latestAt, parent.latestAt);
     if (countsQuestions === true && deadlineAt < call.latestAt) call.latestAt = deadlineAt;
-    call.deadline = Math.min(Math.ceil(Date.now() + call.dueAt - now), deadlineOf(above, now));
-    // It ends with the call above it: unless that one is over before its time, or stands still, and this one goes on.
-    if (aboveDueAt <= asked && onAbort !== "continue-running" && !isHeld(above)) return nothing;
-    // Of its own length only: lanes of any other would be as many as there are calls.
-    return asked === own && own < aboveDueAt ? this.#inLane(call, timeoutMs) : this.#alone(call, call.dueAt - now);
+    call.deadline = Math.min(Math.ceil(Date.now() + call.dueAt - now), deadlineOf(parent, now));
+    // The end of the parent ends this call, unless the call outlives the parent or the parent's clock stands still.
+    if (parentDueAt <= requested && onAbort !== "continue-running" && !isHeld(parent)) return nothing;
+    // Only timeouts of tools have queues, since other limits would need a queue for each call.
+    const hasToolTimeout = requested === own && own < parentDueAt;
+    return hasToolTimeout ? this.#enqueue(call, timeoutMs) : this.#startTimer(call, call.dueAt - now);
   }
 
-  #inLane(call: CallContext, timeoutMs: number): () => void {
-    let lane = this.#lanes.get(timeoutMs);
-    if (lane === undefined) {
-      lane = new Lane(timeoutMs);
-      this.#lanes.set(timeoutMs, lane);
+  #enqueue(call: CallContext, timeoutMs: number): () => void {
+    let queue = this.#queues.get(timeoutMs);
+    if (queue === undefined) {
+      queue = new TimeoutQueue(timeoutMs);
+      this.#queues.set(timeoutMs, queue);
     }
-    const found = lane;
+    const found = queue;
     const place = found.add(call);
     return () => found.remove(place);
   }
 
-  #alone(call: CallContext, delayMs: number): () => void {
-    const abort = (): void => expire(call, "Calling: no answer before its deadline");
+  #startTimer(call: CallContext, delayMs: number): () => void {
+    const abort = (): void => expire(call, "Cannot finish a call: no answer before its deadline");
     if (delayMs <= 0) {
       abort();
       return nothing;
@@ -210,16 +206,11 @@ export class Deadlines {
       clearTimeout(timer);
       this.#timers.delete(timer);
     };
-    const timer = unrefTimer(
-      setTimeout(
-        () => {
-          forget();
-          abort();
-          // A timer of Node's fires at once where its delay is longer than this.
-        },
-        Math.min(delayMs, maxDelayMs),
-      ),
-    );
+    const fire = (): void => {
+      forget();
+      abort();
+    };
+    const timer = unrefTimer(setTimeout(fire, Math.min(delayMs, maxDelayMs)));
     this.#timers.add(timer);
     return forget;
   }

@@ -1,14 +1,39 @@
-import type { CallContext } from "./call-context.ts";
-import { callerKey } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
+import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
+import { callerKey } from "../surface/caller.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "../surface/is-thenable.ts";
 import { withTimeout } from "../surface/system-clock.ts";
-import { createRefused, type Refused } from "../catalog/outcome.ts";
-import type { LimitVerdict } from "./rate-limiter.ts";
+import type { CallContext } from "./call-context.ts";
 import { answersAny, questionsOf } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
+
+/** The verdict of a rate limiter: the request may go on, or the milliseconds until the next may. */
+export type LimitVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
+
+/** Counts costs by key. Share it between processes that serve one application to limit them together. */
+export interface RateLimiter {
+  /**
+   * Takes the cost from the budget of a key. If the limiter throws, rejects, or does not answer within a second, the call is refused.
+   *
+   * @param key - identifies a caller; opaque, at most 1 KiB.
+   * @param cost - 1 for a call that only reads, 4 for a call that may change something.
+   */
+  limit(key: string, cost: number): LimitVerdict | Promise<LimitVerdict>;
+}
+
+/** Limits the requests of a caller that run nothing. Synchronous. */
+export interface AttemptLimiter {
+  /** Returns whether a key may make one more request. Takes nothing. */
+  check(key: string): LimitVerdict;
+  charge(key: string): void;
+}
+
+/** Limits calls that run, and in `attempts` requests that run nothing, which are known only when they have ended. */
+export interface CallLimiter extends RateLimiter {
+  readonly attempts?: AttemptLimiter;
+}
 
 const limitTimeoutMs = 1000;
 
@@ -16,13 +41,16 @@ const limitTimeoutMs = 1000;
 const readCost = 1;
 const changeCost = 4;
 
-/** Returns the refusal of a verdict; `undefined` for a verdict that lets the call through. A malformed verdict does not. */
+/** Returns the refusal of a verdict; `undefined` if the call may go on. Throws for a malformed verdict. */
 function toAnswer(verdict: LimitVerdict): Refused | undefined {
   const { ok, retryAfterMs: given }: { readonly ok: unknown; readonly retryAfterMs?: unknown } = verdict;
   if (ok === true) return undefined;
   const retryAfterMs = Math.ceil(Number(given));
   if (ok !== false || !Number.isSafeInteger(retryAfterMs) || retryAfterMs < 0) {
-    throw new SurfaceError("INVALID_OUTPUT", "Asking a rate limiter: what it answered is no verdict");
+    throw new SurfaceError(
+      "INVALID_OUTPUT",
+      "Cannot use the verdict of a rate limiter: return { ok: true } or { ok: false, retryAfterMs }",
+    );
   }
   return createRefused("RATE_LIMITED", `too many calls: wait ${retryAfterMs} ms before the next`, {
     details: { retryAfterMs },
@@ -32,19 +60,16 @@ function toAnswer(verdict: LimitVerdict): Refused | undefined {
 
 function toFault(cause: unknown, origin: string, report: FaultReporter): Refused {
   const where = `the rate limiter, before ${origin}`;
-  return toRefused(new SurfaceError("INTERNAL", `Asking ${where}: it failed`, { cause }), { where, report });
+  return toRefused(new SurfaceError("INTERNAL", `Cannot use ${where}: it failed`, { cause }), { where, report });
 }
 
-/** Refuses the request of a caller with too many requests that ran nothing. Returns `undefined` if the request goes on. */
+/** Returns the refusal for a caller with too many requests that ran nothing; `undefined` if the request may go on. */
 export function limitAttempt({ limiter, caller }: CallContext): Refused | undefined {
   const { attempts } = limiter ?? {};
   return attempts === undefined ? undefined : toAnswer(attempts.check(callerKey(caller)));
 }
 
-/**
- * Counts the request of a call that has ended, unless a tool ran for it or its user was asked: that is for {@link limitCall}. A
- * gateway's own tools run nothing by themselves.
- */
+/** Counts a request that has ended, unless a tool ran for it or the client was asked. A gateway's tools run nothing themselves. */
 export function chargeAttempt(call: CallContext): void {
   const { limiter, caller, hasRun } = call;
   const { attempts } = limiter ?? {};
@@ -52,10 +77,7 @@ export function chargeAttempt(call: CallContext): void {
   attempts.charge(callerKey(caller));
 }
 
-/**
- * Returns whether a call was counted in an earlier round: a host's call that is retried with an answer, and a call within it that
- * had to ask. Other calls within it run again, and count again.
- */
+/** Returns whether a call was counted in an earlier round: a retried root call, or a nested call that had asked. Others count again. */
 function wasCounted(call: CallContext): boolean {
   const { resumed } = call.root.asking ?? {};
   if (resumed === undefined || !answersAny(resumed)) return false;
@@ -63,9 +85,8 @@ function wasCounted(call: CallContext): boolean {
 }
 
 /**
- * Counts a call under its caller. Returns `undefined` if the call may run, else its refusal. A limiter that fails, or does not
- * answer within a second, refuses. Calls of tools that stand for others, and calls that were counted before they asked, are not
- * counted. Authorise the call first. Never throws or rejects.
+ * Counts a call under its caller. Returns its refusal; `undefined` if it may run. Does not count calls of a gateway's tools, nor calls
+ * that were counted in an earlier round. Authorise the call first. Never throws or rejects.
  */
 export function limitCall(
   { origin, hints, isUncounted }: Pick<ToolEntry, "origin" | "hints" | "isUncounted">,
@@ -77,7 +98,7 @@ export function limitCall(
   try {
     const asked = limiter.limit(callerKey(caller), hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);
-    return withTimeout(asked, limitTimeoutMs, "Asking a rate limiter")
+    return withTimeout(asked, limitTimeoutMs, "Cannot use a rate limiter")
       .then(toAnswer)
       .catch((cause: unknown) => toFault(cause, origin, report));
   } catch (cause) {

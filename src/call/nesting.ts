@@ -11,21 +11,18 @@ import { questionsOf } from "./questions.ts";
 import { CallContext, type ProgressSink } from "./call-context.ts";
 import { toRefused } from "./to-refused.ts";
 
-/** Number of calls that may be within each other, below the host's call. */
+/** The maximum depth of nested calls below the host's call. */
 const maxDepth = 16;
 
 const tooDeep: Refused = Object.freeze(
-  createRefused(
-    "CALL_DEPTH",
-    `calls may be at most ${maxDepth} deep within each other, and this would be one more: does one of them call itself?`,
-  ),
+  createRefused("CALL_DEPTH", `nested calls may be at most ${maxDepth} deep: check whether a tool calls itself`),
 );
 
 /** Dependencies of {@link Nesting}. */
 export interface NestingDeps {
   readonly find: (id: string) => ToolEntry | undefined;
   readonly report: FaultReporter;
-  /** Runs a call that its caller may make. Never rejects. */
+  /** Runs an authorised call. Never rejects. */
   readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => ToolOutcome | Promise<ToolOutcome>;
   readonly isConfirmed: (entry: ToolEntry) => boolean;
 }
@@ -36,10 +33,10 @@ function quote(texts: readonly string[]): string {
   return texts.length === 0 ? "nothing" : texts.map((text) => `"${text}"`).join(", ");
 }
 
-/** Says why the authority that a tool calls with is not enough for an entry. */
+/** Returns the reason why the authority of a tool is not enough for an entry. */
 export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): string {
   if (requires?.resource !== undefined) {
-    return `it takes a right to ${requires.resource.type}, which callers have themselves and no tool has for them`;
+    return `it requires a right to ${requires.resource.type}, which only callers have, and no tool`;
   }
   const { scopesAny = [] } = requires ?? {};
   const anyOf = scopesAny.length === 0 ? "" : `${scopes.length === 0 ? "" : " and "}one of ${quote(scopesAny)}`;
@@ -47,13 +44,13 @@ export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): 
   return `its "authority" must have ${all}${anyOf}, and has ${quote(agent.scopes)}`;
 }
 
-/** The call that a nested call is a part of, and its terms. */
+/** The parent of a nested call, and the options of the nested call. */
 export interface PartOf extends Pick<NestedCall, "countsQuestions" | "onAbort" | "onMeta"> {
   readonly call: CallContext;
   deadlineAt?: NestedCall["deadlineAt"];
-  /** Whether it ends when the client drops the connection of the call above. @default false */
+  /** Whether it ends when the client of the parent drops its connection. @default false */
   readonly endsOnDrop?: boolean | undefined;
-  /** Whether it has the rights of a tool: its `_meta` is not passed on to the caller above. */
+  /** Whether it has the rights of a tool, so that the parent does not pass on its `_meta`. */
   readonly isForTool?: boolean | undefined;
 }
 
@@ -62,7 +59,7 @@ interface Target {
   readonly caller: Caller;
 }
 
-/** Returns the caller of a call that a tool makes for itself: the same person, with only the rights that the tool declares. */
+/** Returns the caller of a call that a tool makes with its rights: the same identity, with the scopes that the tool declares. */
 function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   const { id, isAnonymous, view } = caller;
   const scopes = by.authority ?? by.scopes.slice(0, 1);
@@ -70,11 +67,11 @@ function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   return isAnonymous ? Object.freeze(agent) : withCallerKey(Object.freeze(agent), callerKey(caller));
 }
 
-/** Calls tools within calls. A tool out of reach answers like one that does not exist. */
+/** Runs nested calls. A tool outside the caller's `reach` looks as if it did not exist. */
 export class Nesting {
   readonly #deps: NestingDeps;
   readonly #reaches = new WeakMap<ToolEntry, Matcher>();
-  /** The running calls that go on when the call above them ends. */
+  /** Running calls that outlive their parents. */
   readonly #detached = new Set<CallContext>();
 
   constructor(deps: NestingDeps) {
@@ -82,77 +79,78 @@ export class Nesting {
   }
 
   /** Never rejects. */
-  nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome> {
-    if (above.isOver) return Promise.resolve(this.#tooLate(above, by));
-    const target = nested.as === "caller" ? ofCaller(above, nested) : this.#ofTool(above, by, nested);
+  nest(parent: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome> {
+    if (parent.isOver) return Promise.resolve(this.#tooLate(parent, by));
+    const target = nested.as === "caller" ? findForCaller(parent, nested) : this.#findForTool(parent, by, nested);
     if ("kind" in target) return Promise.resolve(target);
-    return above.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(above, nested, target);
+    return parent.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(parent, nested, target);
   }
 
   isConfirmed(entry: ToolEntry): boolean {
     return this.#deps.isConfirmed(entry);
   }
 
-  /** Ends the calls that outlived the call above them. */
+  /** Ends the calls that have outlived their parents. */
   close(): void {
-    for (const call of this.#detached) call.abort(new SurfaceError("CLOSED", "Calling: the app is closing"));
+    for (const call of this.#detached)
+      call.abort(new SurfaceError("CLOSED", "Cannot finish a call: the app is closing"));
   }
 
-  async #run(above: CallContext, nested: NestedCall, target: Target): Promise<ToolOutcome> {
+  async #run(parent: CallContext, nested: NestedCall, target: Target): Promise<ToolOutcome> {
     const { as, args, onOverrun, onAbort } = nested;
     const { entry } = target;
-    const call = this.#toPart(above, nested, target);
+    const call = this.#createCall(parent, nested, target);
     call.stillShown = nested.stillShown;
     call.turn = nested.turn;
-    const questions = questionsOf(above);
-    questions?.place(call, above, { id: entry.id, as, args });
+    const questions = questionsOf(parent);
+    questions?.place(call, parent, { id: entry.id, as, args });
     if (this.isConfirmed(entry)) call.posed = questions?.hold();
-    above.addPart(call);
+    parent.addChild(call);
     if (onAbort === "continue-running") this.#detached.add(call);
     const outcome = await this.#deps.run(entry, args, call);
     call.posed?.();
     call.whenIdle(() => {
-      above.removePart(call);
+      parent.removeChild(call);
       this.#detached.delete(call);
     });
     if (call.overrun !== undefined) onOverrun?.(call.overrun);
     return outcome;
   }
 
-  #toPart(above: CallContext, nested: NestedCall, { entry, caller }: Target): CallContext {
+  #createCall(parent: CallContext, nested: NestedCall, { entry, caller }: Target): CallContext {
     const { as, onProgress, onMeta, deadlineAt, countsQuestions, onAbort } = nested;
     const isForTool = as === "tool";
-    // A call that a tool makes for itself is a part of its own work, which ends as it says.
+    // A call with the rights of a tool ends with the tool's work.
     const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
     return new CallContext({
       caller,
-      log: above.log,
-      // Such a call is no call of its caller's.
-      limiter: isForTool ? undefined : above.limiter,
+      log: parent.log,
+      // The caller did not make such a call.
+      limiter: isForTool ? undefined : parent.limiter,
       sink: onProgress && this.#toSink(onProgress, entry),
-      partOf: { call: above, deadlineAt, countsQuestions, onAbort, onMeta, isForTool, endsOnDrop },
+      partOf: { call: parent, deadlineAt, countsQuestions, onAbort, onMeta, isForTool, endsOnDrop },
     });
   }
 
-  /** Only a tool names its target by an id: the view of a caller decides which ids that caller may call. */
-  #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
+  /** Finds the target of a tool's call, by entry or id. For callers an id would bypass their view. */
+  #findForTool(parent: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
     const entry = "entry" in target ? target.entry : this.#deps.find(target.id);
     const { id } = "entry" in target ? target.entry : target;
-    if (entry === undefined) return this.#notThere(id, by, "there is no tool of this id or name");
+    if (entry === undefined) return this.#notFound(id, by, "there is no tool of this id or name");
     if (this.#reachOf(by)(entry) === undefined) {
-      const why = `its "reach" must have a pattern that fits "${entry.id}", and has ${quote(by.reach ?? [])}`;
-      return this.#notThere(id, by, why);
+      const why = `its "reach" must have a pattern that matches "${entry.id}", and has ${quote(by.reach ?? [])}`;
+      return this.#notFound(id, by, why);
     }
-    const caller = toAgent(above, by);
+    const caller = toAgent(parent, by);
     return authorise(caller, entry) === undefined
       ? { entry, caller }
-      : this.#notThere(id, by, lacksAuthority(entry, caller));
+      : this.#notFound(id, by, lacksAuthority(entry, caller));
   }
 
-  /** Answers alike whatever the reason: the calling tool may not know of either. The reason is in the author's log. */
-  #notThere(id: string, { origin }: ToolEntry, why: string): Refused {
-    const what = `Calling ${JSON.stringify(clipText(id, maxIdBytes))} from ${origin}: ${why}`;
-    const { correlationId } = internalError(new SurfaceError("NOT_FOUND", what), origin, this.#deps.report);
+  /** Returns the same refusal for every reason, which the calling tool must not know. Reports the reason to the author. */
+  #notFound(id: string, { origin }: ToolEntry, why: string): Refused {
+    const message = `Cannot call ${JSON.stringify(clipText(id, maxIdBytes))} from ${origin}: ${why}`;
+    const { correlationId } = internalError(new SurfaceError("NOT_FOUND", message), origin, this.#deps.report);
     return { ...operationNotFound, correlationId };
   }
 
@@ -162,22 +160,21 @@ export class Nesting {
     return reach;
   }
 
-  #tooLate(above: CallContext, by: ToolEntry): Refused {
-    if (above.isSuspended) return inputRequired;
-    const cause =
-      above.endedWith ?? new SurfaceError("ABORTED", "Calling: the call that this would be part of is over");
-    return toRefused(cause, { where: by.origin, report: this.#deps.report, deadline: above.passedDeadline });
+  #tooLate(parent: CallContext, by: ToolEntry): Refused {
+    if (parent.isSuspended) return inputRequired;
+    const cause = parent.endedWith ?? new SurfaceError("ABORTED", "Cannot make a nested call: the call is over");
+    return toRefused(cause, { where: by.origin, report: this.#deps.report, deadline: parent.passedDeadline });
   }
 
-  /** `onProgress` is code of the author of the call above: its faults are not those of the tool. */
+  /** Wraps `onProgress`, whose faults are those of the calling tool's author. */
   #toSink(onProgress: ProgressSink, { origin }: ToolEntry): ProgressSink {
-    const where = `hearing of the progress of ${origin}`;
+    const where = `the onProgress for ${origin}`;
     const fail = (cause: unknown): void => void internalError(cause, where, this.#deps.report);
     return (progress) => runUnawaited(() => onProgress(progress), fail);
   }
 }
 
-function ofCaller({ caller }: CallContext, { target }: NestedCall): Target | Refused {
+function findForCaller({ caller }: CallContext, { target }: NestedCall): Target | Refused {
   if (!("entry" in target) || target.entry.isInternal === true) return operationNotFound;
   return authorise(caller, target.entry) === undefined ? { entry: target.entry, caller } : operationNotFound;
 }

@@ -1,45 +1,53 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking/asking.ts";
 import { createRefused, inputRequired, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { canonicalText, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { internalError } from "../surface/fault.ts";
-import type { AskPort, Resumed } from "./ask-port.ts";
+import type { AskPort, Resumed } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import { digestOf } from "./digest-of.ts";
 import type { RefusedAt } from "./to-refused.ts";
 
-/** The most that a record may take, in bytes of JSON: it travels in each request of the call. */
+/**
+ * Returns a digest of a value: equal values have equal digests.
+ *
+ * @param salt - a secret, so that readers of a digest cannot guess the value by trying.
+ */
+export function digestJson(json: JsonValue, salt = ""): string {
+  return createHmac("sha256", salt).update(canonicalText(json)).digest("base64url");
+}
+
+/** The maximum size of a record in bytes of JSON. It travels in each request of the call. */
 const maxRecordBytes = 32_768;
 
 const tooLarge: Refused = Object.freeze(
   createRefused(
     "ASK_STATE_TOO_LARGE",
-    `the answers of this call are more than ${maxRecordBytes} bytes, which cannot be kept until the next answer comes`,
+    `the answers to the questions of this call exceed ${maxRecordBytes} bytes, which is more than a request can carry; answer more briefly`,
   ),
 );
 
-interface AskedHere {
+interface AskedQuestion {
   readonly digest: string;
   readonly answer: Promise<JsonObject>;
 }
 
-/** A question that the client was sent. */
+/** A question that was sent to the client. */
 export interface OpenQuestion {
-  /** Names the question in messages: `the form "title"`. */
+  /** The name of the question in messages: `the form "title"`. */
   readonly name: string;
-  /** When it was sent, as `performance.now()` counts it. */
+  /** The time when it was sent, as `performance.now()` counts. */
   readonly since: number;
 }
 
-/** How much of a digest stands in the name of a place. */
+/** The length of a digest in a place. */
 const placeLength = 12;
 
-/** The questions and nested calls of one call. Made for calls that ask or nest only. */
+/** The questions and nested calls of one call. Created on demand. */
 export class CallTrail {
-  /** The place of the call within the host's call, the same in each round. */
+  /** The path of the call within the host's call, the same in each round. */
   readonly place: string;
-  readonly asked: Map<string, AskedHere> = new Map();
+  readonly asked: Map<string, AskedQuestion> = new Map();
   /** Whether a question of the call, or of a call within it, ended the round. */
   isBlocked = false;
   readonly #counts = new Map<string, number>();
@@ -50,7 +58,7 @@ export class CallTrail {
     this.place = place;
   }
 
-  /** Returns the place of a call within this one: the digest of the call, and its number among equal calls. */
+  /** Returns the place of a nested call: the digest of the call, and its number among equal calls. */
   placeOf(digest: string): string {
     const short = digest.slice(0, placeLength);
     const count = (this.#counts.get(short) ?? 0) + 1;
@@ -63,16 +71,16 @@ export class CallTrail {
   }
 
   /**
-   * Calls `over` if the call ends before there is an answer. Returns a function that says that there is one.
+   * Calls `over` if the call ends before the answer. Returns a function to call with the answer.
    *
-   * @param question - left out for a question that is not sent while the call waits.
+   * @param question - left out for a question that ends the call.
    */
   wait(over: (error: SurfaceError) => void, question?: OpenQuestion): () => void {
     this.#waiting.set(over, question);
     return () => void this.#waiting.delete(over);
   }
 
-  /** Calls `stop` when the call is over. Returns a function that calls it before, once. */
+  /** Calls `stop` when the call is over, or when the returned function is called. */
   listen(stop: () => void): () => void {
     const once = (): void => {
       if (this.#stops.delete(once)) stop();
@@ -94,12 +102,12 @@ type Answered = AskAnswer & Required<Pick<AskAnswer, "answer">>;
 interface Open {
   readonly ask: TimedAsk;
   readonly digest: string;
-  /** How often in a row it differs from the question that was answered before. */
+  /** The number of rounds in a row in which it differs from the answered question. */
   readonly changed: number;
   readonly call: CallContext;
 }
 
-/** Marks a call, and all calls that it is within, as ended by a question. */
+/** Marks a call and those above it as ended by a question. */
 function block(call: CallContext): void {
   call.trail ??= new CallTrail();
   call.trail.isBlocked = true;
@@ -114,12 +122,12 @@ function answeredOf({ record, answers }: Resumed): Map<string, Answered> {
   return new Map(answered);
 }
 
-/** Returns whether a retry answers at least one of the questions that were open. */
+/** Returns whether a retry answers at least one open question. */
 export function answersAny({ answers }: Resumed): boolean {
   return Object.keys(answers).length > 0;
 }
 
-/** Returns the questions of a host's call and all calls within it; `undefined` if the call has no client to ask. */
+/** Returns the questions of a root call and its nested calls; `undefined` without a client to ask. */
 export function questionsOf({ root }: CallContext): Questions | undefined {
   if (root.asking === undefined) return undefined;
   root.questions ??= new Questions(root, root.asking);
@@ -127,49 +135,49 @@ export function questionsOf({ root }: CallContext): Questions | undefined {
 }
 
 /**
- * Returns a promise if a nested call has to wait before its handler starts: it would repeat its changes in the next round, or
- * refuse a confirmation that is about to be asked. After the promise, the call may have been aborted.
+ * Returns a promise if a nested call must wait before its handler starts: else it would repeat its changes in the next round, or
+ * prevent a confirmation that is about to be asked. The call may have been aborted by then.
  */
-export function endingBefore(part: CallContext): Promise<void> | undefined {
-  part.posed?.();
-  return part.mayChange ? part.root.questions?.ending : undefined;
+export function endingBefore(call: CallContext): Promise<void> | undefined {
+  call.posed?.();
+  return call.mayChange ? call.root.questions?.ending : undefined;
 }
 
-/** Returns the outcome of a call that a question ended. Only that of a host's call reaches a client. */
+/** Returns the outcome of a call that a question ended. Only that of a root call reaches a client. */
 export function suspendedOutcome(call: CallContext): Asking | Refused | undefined {
   if (!call.isSuspended) return undefined;
   return (call.partOf === undefined ? call.questions?.outcome : undefined) ?? inputRequired;
 }
 
-/** Reports a handler that went on after its question ended the call: it decided without an answer, and runs again. */
+/** Reports a handler that continued after its question ended the call: it decided without an answer, and will run again. */
 export function watchGoingOn(call: CallContext, { where, report }: Pick<RefusedAt, "where" | "report">): void {
   if (!call.isSuspended || call.trail?.isBlocked !== true) return;
-  const tell = (): void => {
+  const reportContinued = (): void => {
     const cause = new SurfaceError(
       "INPUT_REQUIRED",
-      `Running ${where}: it went on after a question that had no answer yet, and must let through what asking rejects with`,
+      `Cannot run ${where} as intended: it caught the INPUT_REQUIRED of a question and continued; rethrow what asking rejects with`,
     );
     internalError(cause, where, report);
   };
-  // A handler that rejects has not gone on.
-  void call.overrun?.then(tell, () => {});
+  // A handler that rejects has not continued.
+  void call.overrun?.then(reportContinued, () => {});
 }
 
-/** The questions of a host's call and of all calls within it: their answers from earlier rounds, and those that end this round. */
+/** The questions of a root call and its nested calls: the answers of earlier rounds, and the questions that end this round. */
 export class Questions {
-  /** Whether a question ends the call, and its answer comes with another request. */
+  /** Whether a question ends the call, so that its answer comes with another request. */
   readonly endCall: boolean;
-  /** Keys the digests of the call, the same in each of its rounds. Clients see some digests and must not guess what they digest. */
+  /** The key of the call's digests, the same in each round. Clients see digests and must not guess their values. */
   readonly salt: string;
   readonly #root: CallContext;
   readonly #answered: ReadonlyMap<string, Answered>;
-  /** The stamps of the operations that asked, by their places. */
+  /** The stamps of the operations that asked, by place. */
   readonly stamps: Map<string, string>;
   readonly #open = new Map<string, Open>();
   readonly #waiting: (() => void)[] = [];
-  /** How many confirmations are about to be asked. */
+  /** The number of confirmations about to be asked. */
   #held = 0;
-  #isLooking = false;
+  #isScheduled = false;
   outcome: Asking | Refused | undefined;
 
   constructor(root: CallContext, { push, resumed }: AskPort) {
@@ -180,14 +188,11 @@ export class Questions {
     this.stamps = new Map(Object.entries(resumed?.record.stamps ?? {}));
   }
 
-  /**
-   * Names the place of a call within the call above it: the same in each round, as long as the handler calls the same. Places keep
-   * the questions of the calls apart.
-   */
-  place(part: CallContext, above: CallContext, made: JsonObject): void {
+  /** Sets the place of a nested call, which is the same in each round if the handler makes the same calls. */
+  place(call: CallContext, parent: CallContext, made: JsonObject): void {
     if (!this.endCall) return;
-    above.trail ??= new CallTrail();
-    part.trail = new CallTrail(above.trail.placeOf(digestOf(made, this.salt)));
+    parent.trail ??= new CallTrail();
+    call.trail = new CallTrail(parent.trail.placeOf(digestJson(made, this.salt)));
   }
 
   /** Returns the answer of an earlier round to the same question. */
@@ -196,24 +201,24 @@ export class Questions {
     return answered?.digest === digest ? answered.answer : undefined;
   }
 
-  /** Returns whether a question of the call in this place, or of a call within it, was answered. */
+  /** Returns whether a question of the call in this place, or below it, was answered. */
   hasAnswerIn(place: string): boolean {
     return [...this.#answered.keys()].some((key) => key.startsWith(place));
   }
 
-  /** Returns how often in a row the question under this key has changed, if it is asked. */
+  /** Returns in how many rounds in a row the question under this key has changed. */
   changesOf(key: string, digest: string): number {
     const answered = this.#answered.get(key);
     return answered === undefined || answered.digest === digest ? 0 : (answered.changed ?? 0) + 1;
   }
 
-  /** Ends the call with a question, together with all others that are asked in the same turn of the event loop or held for. */
+  /** Ends the call with a question, and all others of the same turn of the event loop and of holders. */
   open(key: string, open: Open): void {
     this.#open.set(key, open);
-    this.#look();
+    this.#schedule();
   }
 
-  /** Keeps the round from ending, and changes from starting, until a confirmation is asked. Returns a function that releases it. */
+  /** Delays the end of the round, and the start of changes, until a confirmation is asked. Returns a function that releases it. */
   hold(): () => void {
     this.#held += 1;
     let isHeld = true;
@@ -221,24 +226,24 @@ export class Questions {
       if (!isHeld) return;
       isHeld = false;
       this.#held -= 1;
-      if (this.#held === 0) this.#look();
+      if (this.#held === 0) this.#schedule();
     };
   }
 
-  /** Resolves when the round has ended or goes on without a question. `undefined`: no question is open or about to be asked. */
+  /** Resolves when the round has ended, or continues without a question. `undefined` if no question is open or about to be asked. */
   get ending(): Promise<void> | undefined {
     const isEnding = this.#held > 0 || [...this.#open.values()].some(({ call }) => !call.isOver);
     return isEnding ? new Promise((resolve) => void this.#waiting.push(resolve)) : undefined;
   }
 
-  #look(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(() => {
-      this.#isLooking = false;
+      this.#isScheduled = false;
       if (this.#held > 0) return;
       this.#end();
-      for (const go of this.#waiting.splice(0)) go();
+      for (const resolve of this.#waiting.splice(0)) resolve();
     });
   }
 
@@ -247,7 +252,9 @@ export class Questions {
     if (this.#open.size === 0 || this.#root.isOver) return;
     for (const { call } of this.#open.values()) block(call);
     this.outcome = this.#toOutcome();
-    this.#root.abort(new SurfaceError("INPUT_REQUIRED", "Asking the client: the answer comes with another request"));
+    this.#root.abort(
+      new SurfaceError("INPUT_REQUIRED", "Cannot answer yet: the answer of the client comes with another request"),
+    );
   }
 
   #toOutcome(): Asking | Refused {

@@ -11,121 +11,125 @@ const maxCodeBytes = 64;
 const maxMessageBytes = 1920;
 const maxDetailsLength = 16_384;
 
-/** What {@link toRefused} needs to know of where something was thrown. */
+/** The place where an error was thrown. */
 export interface RefusedAt {
-  /** Named in the owner's log. */
+  /** Named in the author's log. */
   readonly where: string;
   readonly report: FaultReporter;
-  /** Says that a `VALIDATION_ERROR` is about what the caller sent, and what the value itself is called there. */
+  /** The path of the validated value within the arguments. Left out: a `VALIDATION_ERROR` is not about the arguments. */
   readonly argumentsRoot?: string;
   /**
-   * Says that it may have changed something by then: `"call"` is one call of a member, sent once or not at all; `"steps"`
-   * is a handler of the author's, which may have done half of what it does.
+   * The possible changes by then: `"call"` of one member, sent once or not at all; `"steps"` of an author's handler, which may have
+   * run in part. @default none
    */
   readonly changes?: "call" | "steps";
-  /** Whether the call was ended while it still waited for a connection. @default false */
+  /** Whether the call ended while it waited for a connection. @default false */
   readonly isUnsent?: boolean;
-  /** The deadline that passed, in milliseconds since 1970. Default: now, for what was too late somewhere else. */
+  /** The deadline that passed, as Unix time in milliseconds. @default now */
   readonly deadline?: number | undefined;
 }
 
 const unknownOutcome = "whether the call took effect is unknown: read the state before you try again";
 
+type Sentences = Partial<Record<SurfaceErrorCode, string>>;
+
 /**
- * All that may be said of an error of our own: a sentence by its code, never its message, which may name a member that
- * the caller cannot see. A code that is not listed says nothing at all.
+ * The messages for callers, by the code of an error. Its own message may name a member that the caller cannot see. An unlisted code
+ * is masked as `INTERNAL`.
  */
-const sentences: Partial<Record<SurfaceErrorCode, string>> = {
+const sentences: Sentences = {
   ...plainWords,
   DROPPED:
     "the part of the application that this belongs to was dropped and will not answer; the other parts still work",
   OUTCOME_UNKNOWN: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
 };
 
-/** The same for codes that say that nothing has happened, so that trying again is safe. */
-const retrySentences: Partial<Record<SurfaceErrorCode, string>> = {
-  // A read may have been sent several times, and its answer lost each time.
+/** The same for codes after which a retry is safe. */
+const retrySentences: Sentences = {
+  // A read may have been sent more than once.
   UNAVAILABLE:
     "the application behind this server cannot be reached right now; this server is still running: try again shortly",
   DISCONNECTED:
     "the connection to the application behind this server was lost before the answer; this server is still running: try again shortly",
-  OVERFLOW: "too much is in use at once and this was not begun: try again shortly",
+  OVERFLOW: "too many operations are running and this one was not started: try again shortly",
 };
 
 /** The same for a call that may change something, and was not sent. */
-const unsentSentences: Partial<Record<SurfaceErrorCode, string>> = {
+const unsentSentences: Sentences = {
   UNAVAILABLE:
     "the application behind this server cannot be reached right now and nothing was sent; this server is still running: try again shortly",
   TIMEOUT:
     "the deadline passed before the application behind this server could be reached, and nothing was sent: try again shortly",
 };
 
-/** What is said instead where something may have happened all the same. */
-const unsafeSentences: Partial<Record<SurfaceErrorCode, string>> = {
+/** The same for a call that may have changed something. */
+const unsafeSentences: Sentences = {
   TIMEOUT: `the deadline passed, and ${unknownOutcome}`,
   UNAVAILABLE: `the application behind this server cannot be reached right now, and ${unknownOutcome}`,
   DISCONNECTED: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
-  OVERFLOW: `too much is in use at once, and ${unknownOutcome}`,
+  OVERFLOW: `too many operations are running, and ${unknownOutcome}`,
   DROPPED: `a part of the application that this needs was dropped, and ${unknownOutcome}`,
   CLOSED: `the application behind this is closing, and ${unknownOutcome}`,
 };
 
-/** The same for codes behind which there is a fault: what the owner's log calls it is said too. */
-const faultSentences: Partial<Record<SurfaceErrorCode, string>> = {
+/** The same for faults. The message also has the id under which the fault is logged. */
+const faultSentences: Sentences = {
   INTERNAL: "an internal error occurred",
-  INVALID_OUTPUT: "the answer did not pass its own schema and was withheld",
+  INVALID_OUTPUT: "the answer did not match its own schema and was withheld",
   UNSERIALISABLE: "the answer could not be written as JSON and was withheld",
-  CONTRACT_MISMATCH: "the application behind this server is of another version, in which this is not the same",
-  PROTOCOL_MISMATCH: "the application behind this server is of another version, with which this server cannot speak",
-  FRAME_TOO_LARGE: "what was to be sent is larger than is allowed",
+  CONTRACT_MISMATCH: "the application behind this server has another version, in which this operation is different",
+  PROTOCOL_MISMATCH: "the application behind this server has another version, which this server does not support",
+  FRAME_TOO_LARGE: "the message to the application is larger than allowed",
 };
 
-/** The form of the ids that `internalError()` gives. Any other text in their place was put there by somebody else. */
+/** The form of the ids of `internalError()`. An error from another process may have any text there. */
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Turns a thrown value into the refusal of a call: a `Refusal` in its author's words, bounded, also one that `toRefusal`
- * returns; the issues of arguments that do not fit; one of our codes with a fixed sentence; `INTERNAL` with a correlation id
- * for everything else. Never throws.
+ * Converts a thrown value to the refusal of a call. Never throws. The result is, in this order:
+ * - the bounded text of a `Refusal`, also of one that `toRefusal` returns;
+ * - the issues of invalid arguments;
+ * - one of our codes with a fixed sentence;
+ * - `INTERNAL` with a correlation id.
  */
 export function toRefused(cause: unknown, at: RefusedAt): Refused {
   try {
-    const shown = toOurs(cause) ?? translateFault(cause, at.where, at.report);
-    const vain = shown instanceof Refusal ? unreachedFault(shown) : undefined;
-    if (vain !== undefined) return fromSurfaceError(vain, at);
-    if (shown instanceof Refusal) return fromRefusal(shown, at);
-    if (shown !== undefined) return toUnansweredRefusal(shown, at) ?? fromSurfaceError(shown, at);
+    const error = toOurs(cause) ?? translateFault(cause, at.where, at.report);
+    const fault = error instanceof Refusal ? unreachedFault(error) : undefined;
+    if (fault !== undefined) return fromSurfaceError(fault, at);
+    if (error instanceof Refusal) return fromRefusal(error, at);
+    if (error !== undefined) return toUnansweredRefusal(error, at) ?? fromSurfaceError(error, at);
   } catch {
-    // A trap or a getter of what was thrown has thrown in its turn: there is nothing to learn from it.
+    // A getter or trap of the thrown value has thrown.
   }
   return faultRefused("INTERNAL", logged(cause, at));
 }
 
-/** What is said besides of what was too late: when it had to be there. */
-function toLate(code: SurfaceErrorCode, { deadline = Date.now() }: RefusedAt): Partial<Refused> {
+/** Returns the deadline as details of a `TIMEOUT`. */
+function toTimeoutDetails(code: SurfaceErrorCode, { deadline = Date.now() }: RefusedAt): Partial<Refused> {
   return code === "TIMEOUT" ? { details: { deadline } } : {};
 }
 
-/** A code may be any text: it may come from another process. */
-function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErrorCode): string | undefined {
-  return Object.hasOwn(words, code) ? words[code] : undefined;
+/** Returns an own property, since the code of an error from another process may be any text. */
+function own(texts: Sentences, code: SurfaceErrorCode): string | undefined {
+  return Object.hasOwn(texts, code) ? texts[code] : undefined;
 }
 
-/** The codes of a call that was not begun, and so changed nothing. */
-const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
+/** The codes of a call that did not start. */
+const unstarted: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
 
 function unsentSentenceOf(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): string | undefined {
   const wasUnsent = isUnsent === true || (changes === "call" && code === "UNAVAILABLE");
   return wasUnsent ? own(unsentSentences, code) : undefined;
 }
 
-/** Returns the sentence for an error that is no fault, and after which a retry may not be safe. */
+/** Returns the sentence for an error that is not a fault, after which a retry may not be safe. */
 function sentenceOf(error: SurfaceError, { changes }: RefusedAt): string | undefined {
   const { code } = error;
   const over = sessionOverWords(error);
-  // A member asks nobody, so a single call was not made.
+  // Members ask no questions, so a single call was not made.
   if (over !== undefined) return changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
-  const isUnsafe = changes === "steps" || (changes === "call" && !unbegun.has(code));
+  const isUnsafe = changes === "steps" || (changes === "call" && !unstarted.has(code));
   return (isUnsafe ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
 }
 
@@ -135,21 +139,21 @@ function toUnansweredRefusal(error: SurfaceError, at: RefusedAt): Refused | unde
   if (unanswered === undefined) return undefined;
   const effect = at.changes === "steps" ? `, and ${unknownOutcome}` : "";
   return createRefused("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, {
-    ...toLate("TIMEOUT", at),
+    ...toTimeoutDetails("TIMEOUT", at),
     unanswered,
   });
 }
 
 function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   const { code, issues } = error;
-  // Issues come with an error that our own validation has thrown, and nothing else makes one without an id.
+  // Only our own validation throws this code without an id.
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
     return createRefused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
   const unsent = unsentSentenceOf(code, at);
-  if (unsent !== undefined) return createRefused(code, unsent, { ...toLate(code, at), retryable: true });
+  if (unsent !== undefined) return createRefused(code, unsent, { ...toTimeoutDetails(code, at), retryable: true });
   const sentence = sentenceOf(error, at);
-  if (sentence !== undefined) return createRefused(code, sentence, toLate(code, at));
+  if (sentence !== undefined) return createRefused(code, sentence, toTimeoutDetails(code, at));
   const retry = own(retrySentences, code);
   if (retry !== undefined) return createRefused(code, retry, { retryable: true });
   const known = own(faultSentences, code) === undefined ? "INTERNAL" : code;
@@ -167,17 +171,17 @@ function fromRefusal(refusal: Refusal, at: RefusedAt): Refused {
   if (details !== undefined) return createRefused(code, message, { details });
   const withheld = new SurfaceError(
     "UNSERIALISABLE",
-    `Refusing from ${at.where}: the details must be JSON of at most ${maxDetailsLength} characters and were withheld`,
+    `Cannot send the details of a refusal of ${at.where}: they must be JSON of at most ${maxDetailsLength} characters`,
     { cause: refusal },
   );
   return createRefused(code, message, { correlationId: logged(withheld, at) });
 }
 
-/** Details as inert data; `undefined` where they are too large or no JSON. */
+/** Returns details as inert data; `undefined` if they are too large or not JSON. */
 function writeDetails(details: unknown): JsonValue | undefined {
   try {
     const text = anyCodec.stringify(details);
-    // What a codec wrote is JSON.
+    // A codec writes JSON.
     return text.length > maxDetailsLength ? undefined : (JSON.parse(text) as JsonValue);
   } catch {
     return undefined;
@@ -192,12 +196,12 @@ function logged(cause: unknown, at: RefusedAt): string | undefined {
   return internalError(cause, at.where, at.report).correlationId;
 }
 
-/** The id under which a fault was logged where it happened. */
+/** Returns the id under which a fault was logged where it happened. */
 function loggedId({ correlationId }: SurfaceError): string | undefined {
   return typeof correlationId === "string" && idPattern.test(correlationId) ? correlationId : undefined;
 }
 
-/** Issues may come from another process: they are bounded here again. */
+/** Bounds issues, which may come from another process. */
 function toIssues(issues: readonly Issue[], root: string): readonly Issue[] {
   return issues.slice(0, maxIssues).map(({ path, message }) =>
     createIssue(

@@ -20,24 +20,24 @@ import { limitCall } from "./limit-call.ts";
 import { endingBefore, suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
-/** How far a call came: what was thrown means something else at each. */
+/** The stage of a call, which decides what an error means. */
 type Stage = "decoding" | "checking" | "running";
 
-/** The answer to a call of an entry that is hidden from its caller: not found. */
+/** The answer to a call of an entry that is hidden from its caller: it is not found. */
 export const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: undefined });
 
-/** Returns the answer to a call that was hidden from its caller before its handler started, for example during a confirmation. */
-function goneOutcome(stage: Stage, { stillShown }: CallContext): Denied | undefined {
+/** Returns the answer to a call whose entry was hidden before the handler started, for example during a confirmation. */
+function revokedOutcome(stage: Stage, { stillShown }: CallContext): Denied | undefined {
   return stage !== "running" && stillShown?.() === false ? unknownToAll : undefined;
 }
 
 /**
- * Returns the rule for a tool that its user confirms; `undefined` for any other tool.
+ * Returns the confirmation rule of a tool; `undefined` for a tool without confirmation.
  *
  * @param others - the rule for tools that may change something and do not set `confirm`.
  */
 export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined): AskedRule | undefined {
-  // A tool of a gateway changes nothing itself: each call of its batch is asked about.
+  // A gateway's tool changes nothing itself: each call of its batch is confirmed.
   const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
   return confirm === "never" ? undefined : confirm;
 }
@@ -46,34 +46,38 @@ export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined)
 type Admitted = Checked | Refused;
 
 /** The content blocks of an answer, and its value for programs. */
-interface Made {
+interface Content {
   readonly blocks: readonly object[];
   readonly structured: unknown;
   readonly isError?: boolean | undefined;
 }
 
-function toRich(output: ToolOutput, { blocks, isError }: Omit<Made, "structured">, structured: unknown): ToolOutcome {
+function toRich(
+  output: ToolOutput,
+  { blocks, isError }: Omit<Content, "structured">,
+  structured: unknown,
+): ToolOutcome {
   const hasValue = structured !== undefined || (output.json !== undefined && isError !== true);
   return {
     kind: "rich",
-    // A copy, because a `toJSON` of the list could write anything.
+    // A copy without the list's own `toJSON`, which could write anything.
     blocks: JSON.stringify([...blocks]),
     structured: hasValue ? output.stringify(structured) : undefined,
     ...(isError === true ? { isError } : {}),
   };
 }
 
-/** The call of a tool. A class: V8 may keep literals among old objects, which then keep the whole call from collection. */
+/** One call of a tool. A class, since V8 may allocate literals as old objects, which delay the collection of the whole call. */
 class ToolRun {
   readonly entry: ToolEntry;
   readonly args: JsonObject;
   readonly call: CallContext;
   stage: Stage = "decoding";
-  /** Number of steps that have begun. */
+  /** The number of steps that have begun. */
   step = 0;
-  /** Whether a step waited: the caller may be shown other tools since. */
+  /** Whether a step waited, so that the entry may be hidden by now. */
   hasWaited = false;
-  /** The entry whose handler runs: `entry`, or what has replaced it. */
+  /** The entry whose handler runs: `entry` or its successor. */
   ran: ToolEntry;
 
   constructor(entry: ToolEntry, args: JsonObject, call: CallContext) {
@@ -84,7 +88,7 @@ class ToolRun {
   }
 }
 
-/** A step of a call: gets what the step before returned, or resolved with. */
+/** A step of a call. Gets the result of the step before. */
 type Step = (run: ToolRun, value: unknown) => unknown;
 
 /** Dependencies of {@link ToolCalls}. */
@@ -99,13 +103,13 @@ export interface ToolCallsDeps {
   readonly nesting: Nesting;
 }
 
-/** Runs the calls of tools: validates, admits, starts, writes the answer, maps errors. */
+/** Runs the calls of tools: validates, checks rights, rate and confirmation, starts the handler, writes the answer, maps errors. */
 export class ToolCalls {
   readonly #deps: ToolCallsDeps;
   readonly #steps: readonly Step[] = [
     (run) => this.#check(run),
     (run, input) => this.#prepare(run, input),
-    // A step returns what the next one takes.
+    // The result of #prepare().
     (run, admitted) => this.#start(run, admitted as Admitted),
     (run, answer) => this.#write(run, answer),
   ];
@@ -114,15 +118,15 @@ export class ToolCalls {
     this.#deps = deps;
   }
 
-  /** Calls a tool that its caller may call. Returns a promise only if something waits. Neither throws nor rejects. */
+  /** Runs an authorised call. Returns a promise only if a step waits. Neither throws nor rejects. */
   begin(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {
     const { caller, partOf } = call;
-    call.tracked = this.#deps.tree.open({ entry, caller, args, above: partOf?.call.tracked });
+    call.tracked = this.#deps.tree.open({ entry, caller, args, parent: partOf?.call.tracked });
     this.#deps.deadlines.watch(call, entry);
     return this.#advance(new ToolRun(entry, args, call));
   }
 
-  /** Runs the steps of a call from the next one on. Waits only for a step that returns a promise: most calls have none, or one. */
+  /** Runs the remaining steps of a call. Waits only for a step that returns a promise. */
   #advance(run: ToolRun, before?: unknown): ToolOutcome | Promise<ToolOutcome> {
     let value = before;
     try {
@@ -137,7 +141,7 @@ export class ToolCalls {
           );
         }
       }
-      // What was recorded as aborted is not answered as done.
+      // An aborted call must not answer with success.
       run.call.assertRunning();
       // The last step returns the outcome.
       return this.#end(run, value as ToolOutcome);
@@ -146,12 +150,12 @@ export class ToolCalls {
     }
   }
 
-  /** Begins a call whose turn has come. Throws what it was ended with before. */
+  /** Begins a call. Throws the error that ended it meanwhile, if any. */
   #enter({ entry, call }: ToolRun): void {
     call.assertRunning();
     call.tracked?.begin(call.deadline);
     call.reached("arguments");
-    // Only the entry of a mounted operation can be replaced.
+    // Only entries of mounts can be replaced.
     if (entry.now !== undefined) this.#deps.asker.assertSameEntry(entry, call);
   }
 
@@ -165,10 +169,10 @@ export class ToolCalls {
     return checked instanceof Promise ? call.outcome(checked) : checked;
   }
 
-  /** Refuses a call whose arguments fit for its rights, its rate limit, or because its user does not confirm it. */
+  /** Checks rights to resources, rate limit and confirmation of a call with valid arguments. */
   #prepare({ entry, args, call }: ToolRun, input: unknown): Admitted | Promise<Admitted> {
     const checked = { entry, input };
-    // Most tools cannot be replaced, and need no right to a thing.
+    // Most tools cannot be replaced, and require no right to a resource.
     if (entry.now === undefined && entry.requires === undefined) return this.#admit(checked, args, call);
     return andThen(settle(checked, args, call), (runs) => this.#admit(runs, args, call));
   }
@@ -180,7 +184,7 @@ export class ToolCalls {
     call.entry = entry;
     call.allowAsking(asker);
     const rule = confirmRuleOf(entry, confirm);
-    // A call whose client cannot be asked does not run, so it is not counted.
+    // A call without a client to confirm it does not run, so it is not counted.
     const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
     const limiting = call.limiter === undefined || willRefuse ? undefined : limitCall(entry, call, report);
     if (rule === undefined && !(limiting instanceof Promise)) return limiting ?? runs;
@@ -205,7 +209,7 @@ export class ToolCalls {
 
   #start(run: ToolRun, admitted: Admitted): unknown {
     const { call } = run;
-    // What was cancelled or too late while it was checked must not take effect.
+    // A call that ended during the checks must not take effect.
     call.assertRunning();
     if ("kind" in admitted) {
       run.step = this.#steps.length;
@@ -229,31 +233,32 @@ export class ToolCalls {
   }
 
   /**
-   * Writes the answer of a handler, validated if the face owns its schema. Returns a promise only if the schema is asynchronous.
+   * Writes the answer of a handler. Validates it unless a live surface has done so. Returns a promise only if the schema is asynchronous.
    *
    * @throws SurfaceError `INVALID_OUTPUT`, `UNSERIALISABLE` or `INTERNAL`.
    */
   #write({ ran: entry, call }: ToolRun, answer: unknown): ToolOutcome | Promise<ToolOutcome> {
     const { owner, output, origin } = entry;
-    const made = output.rich === "may" && isContent(answer) ? answer[kContent] : undefined;
-    // The value beside blocks is validated like a plain answer, also if it is left out.
-    const given: unknown = made === undefined ? answer : made.structured;
-    // A failure without a value has none that would fit.
-    if (owner === "surface" || (made?.isError === true && given === undefined))
-      return this.#toOutcome(entry, made, given);
+    const content = output.rich === "may" && isContent(answer) ? answer[kContent] : undefined;
+    // The value beside blocks is validated like a plain answer, even if it is left out.
+    const given: unknown = content === undefined ? answer : content.structured;
+    // A failure without a value needs none that fits.
+    if (owner === "surface" || (content?.isError === true && given === undefined)) {
+      return this.#toOutcome(entry, content, given);
+    }
     const value = checkOutput(owner.output, given, { where: origin, report: this.#deps.report });
-    if (!(value instanceof Promise)) return this.#toOutcome(entry, made, value);
-    return call.outcome(value).then((late) => this.#toOutcome(entry, made, late));
+    if (!(value instanceof Promise)) return this.#toOutcome(entry, content, value);
+    return call.outcome(value).then((late) => this.#toOutcome(entry, content, late));
   }
 
-  /** @param made - the content blocks of the answer, whose value `value` is; `undefined` for an answer without blocks. */
-  #toOutcome({ output, origin }: ToolEntry, made: Made | undefined, value: unknown): ToolOutcome {
-    if (made !== undefined) return toRich(output, made, value);
+  /** @param content - the content blocks of the answer; `undefined` for an answer without blocks. */
+  #toOutcome({ output, origin }: ToolEntry, content: Content | undefined, value: unknown): ToolOutcome {
+    if (content !== undefined) return toRich(output, content, value);
     if (output.rich === "always") {
-      // It may come from another process, so it is validated again. That schema is synchronous.
-      const content = checkOutput(richContent, value, { where: origin, report: this.#deps.report }) as RichContent &
-        Made;
-      return toRich(output, content, content.structured);
+      const at = { where: origin, report: this.#deps.report };
+      // Validated again, since it may come from another process. The schema is synchronous.
+      const rich = checkOutput(richContent, value, at) as RichContent & Content;
+      return toRich(output, rich, rich.structured);
     }
     const text = output.stringify(value);
     if (output.isError?.(value) === true) return { kind: "answer", text, isError: true };
@@ -269,24 +274,24 @@ export class ToolCalls {
     const { hints, origin, isUncounted } = entry;
     const { changes } = this.#deps;
     if (changes !== undefined && !hints.readOnlyHint) changes.count += 1;
-    // What stands for others waits for them, and says what became of them.
+    // A gateway's tool waits for its calls, and answers for them.
     if (isUncounted !== true && call.isSuspended) watchGoingOn(call, { where: origin, report: this.#deps.report });
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }
 
   #refuse({ entry, call, stage }: ToolRun, cause: unknown): Asking | Refused | Denied {
-    const instead = suspendedOutcome(call) ?? goneOutcome(stage, call);
+    const instead = suspendedOutcome(call) ?? revokedOutcome(stage, call);
     if (instead !== undefined) return instead;
-    // A live surface that refuses the input refuses what the caller said; from within a bespoke handler it refuses
-    // what the handler said, which is the handler's fault and may name what the caller cannot see.
+    // A live surface refuses the caller's arguments. Within a bespoke handler it refuses those of the handler, and its issues may name
+    // members that the caller cannot see.
     const aboutArguments = stage !== "running" || entry.owner === "surface";
     const mayHaveActed = stage === "running" && !entry.hints.readOnlyHint;
     return toRefused(call.endedWith ?? cause, {
       where: entry.origin,
       report: this.#deps.report,
       deadline: call.passedDeadline,
-      // Decoding names what it refuses by its path on the wire; a schema knows nothing of the wrapping.
+      // Decoding reports paths of the wire form; a schema does not know its wrapper.
       ...(aboutArguments ? { argumentsRoot: stage === "decoding" ? "" : entry.input.root } : {}),
       isUnsent: call.isUnsent,
       ...(mayHaveActed ? { changes: entry.owner === "surface" ? "call" : "steps" } : {}),

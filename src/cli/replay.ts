@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import type { ReplayOptions } from "../builder/replay-app.ts";
+import type { ReplayOptions } from "../builder/assemble-app.ts";
 import { isScopeToken } from "../http/auth/caller-fields.ts";
 import { visibleText } from "../schema/visible-text.ts";
 import { anonymous, type Caller, type CallerView, defaultView } from "../surface/caller.ts";

@@ -1,11 +1,10 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
-import { deepFreeze, isJsonObject } from "../schema/json.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { toGatewayEntry, type GatewayDeps } from "./gateway-entry.ts";
 import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";
-import { batchMs, runBatch, type BatchCall, type BatchRequest, type BatchResult } from "./run-batch.ts";
+import { batchMs, runBatch, type BatchCall, type BatchRequest } from "./run-batch.ts";
 
 /** The maximum number of calls of a batch. */
 const maxCalls = 50;
@@ -24,7 +23,7 @@ const input = deepFreeze({
         type: "object",
         properties: {
           tool: { type: "string", description: "The operation's id" },
-          input: { type: "object", description: "What fits its inputSchema; default {}" },
+          input: { type: "object", description: "Arguments that fit its inputSchema; default {}" },
         },
         required: ["tool"],
         additionalProperties: false,
@@ -32,7 +31,7 @@ const input = deepFreeze({
     },
     parallel: {
       type: "boolean",
-      description: "Up to 8 at once, in no order: only where none needs another",
+      description: "Run up to 8 at once, in any order: only if none needs another",
       default: false,
     },
   },
@@ -46,11 +45,7 @@ const output = deepFreeze({
       type: "array",
       items: {
         type: "object",
-        properties: {
-          success: { type: "boolean" },
-          result: {},
-          error: { type: "object" },
-        },
+        properties: { success: { type: "boolean" }, result: {}, error: { type: "object" } },
         required: ["success"],
       },
     },
@@ -59,9 +54,9 @@ const output = deepFreeze({
 });
 
 const description =
-  `Run 1 to ${maxCalls} operations, one after another. results has one for each, in the order of calls: { success: true, result } ` +
-  "or { success: false, error: { code, message, details? } }; one that fails stops no other. All together have " +
-  `${batchMs / 1000} seconds: what is not done then answers TIMEOUT.`;
+  `Run 1 to ${maxCalls} operations, one after another. results has one item for each, in the order of calls: { success: true, result } ` +
+  "or { success: false, error: { code, message, details? } }. A failed one does not stop the others. All together have " +
+  `${batchMs / 1000} seconds; a call not done by then fails with TIMEOUT.`;
 
 const callFields = ["tool", "input"];
 
@@ -76,7 +71,7 @@ function readCall(call: JsonValue, path: string): BatchCall {
   return { tool, input: given };
 }
 
-/** Reads one call of a batch. A malformed call fails alone and names its mistake; the other calls run. */
+/** Reads one call of a batch. A malformed call becomes its refusal, and the other calls run. */
 function readAlone(call: JsonValue, index: number): BatchCall | Refused {
   try {
     return readCall(call, `calls.${index}`);
@@ -87,26 +82,17 @@ function readAlone(call: JsonValue, index: number): BatchCall | Refused {
   }
 }
 
-/**
- * Reads the calls of a batch, in their order: a malformed call becomes its refusal.
- *
- * @throws SurfaceError `VALIDATION_ERROR`, for anything but a list of 1 to 50.
- */
-function readCalls(args: JsonObject): readonly (BatchCall | Refused)[] {
+function decode(args: JsonObject): BatchRequest {
+  const isParallel = ownArgument(args, "parallel") ?? false;
+  if (typeof isParallel !== "boolean") throw misfit("parallel", "expected true or false");
   const calls = ownArgument(args, "calls");
   if (!Array.isArray(calls) || calls.length === 0 || calls.length > maxCalls) {
     throw misfit("calls", `expected a list of 1 to ${maxCalls} calls`);
   }
-  return calls.map(readAlone);
+  return { calls: calls.map(readAlone), isParallel };
 }
 
-function decode(args: JsonObject): BatchRequest {
-  const parallel = ownArgument(args, "parallel") ?? false;
-  if (typeof parallel !== "boolean") throw misfit("parallel", "expected true or false");
-  return { calls: readCalls(args), isParallel: parallel };
-}
-
-/** The hints of every operation that a view may show. Hints of the current operations would reveal hidden ones to callers. */
+/** The hints that fit every operation. Hints of the current operations would tell callers about hidden ones. */
 const anyHints: ToolHints = Object.freeze({
   readOnlyHint: false,
   destructiveHint: true,
@@ -122,25 +108,26 @@ const readingHints: ToolHints = Object.freeze({
 });
 
 /**
- * The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows
- * more; {@link toReadingTools} replaces it in the list of callers who can only call tools that read.
+ * Creates the gateway's tool that runs operations. Its hints allow anything, unless the view only ever shows operations that read.
+ * {@link toReadingTools} replaces it in the lists of callers who can only call such operations.
  */
-export function createCallTool(parts: GatewayDeps): ToolEntry {
-  const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
-  return toGatewayEntry<BatchRequest, readonly BatchResult[]>(
+export function createCallTool(deps: GatewayDeps): ToolEntry {
+  return toGatewayEntry<BatchRequest>(
     {
-      ...call,
-      hints: parts.isReadOnly === true ? readingHints : anyHints,
+      ...{ name: "call", title: "Run operations", description, input, output, decode },
+      hints: deps.isReadOnly === true ? readingHints : anyHints,
       timeoutMs: batchMs + slackMs,
-      run: (request, entryCall) => runBatch(parts, request, entryCall),
-      stringify: (results) => `{"results":[${results.map(({ text }) => text).join(",")}]}`,
-      isError: (results) => results.every(({ isError }) => isError),
+      async run(request, call) {
+        const results = await runBatch(deps, request, call);
+        const text = `{"results":[${results.map((result) => result.text).join(",")}]}`;
+        return { text, isError: results.every(({ isError }) => isError) };
+      },
     },
-    parts,
+    deps,
   );
 }
 
-/** Returns the tools of a gateway as they are listed to callers who can only call operations that read: `call` says that it only reads. */
+/** Returns the tools of a gateway as they are listed to callers who can only call operations that read: `call` only reads too. */
 export function toReadingTools(tools: readonly ToolEntry[]): readonly ToolEntry[] {
   return tools.map((tool) => (tool.name === "call" ? Object.freeze({ ...tool, hints: readingHints }) : tool));
 }

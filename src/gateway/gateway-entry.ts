@@ -1,5 +1,6 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { EntryCall, EntryGuard, ToolEntry, ToolHints, ToolInput, ToolOutput } from "../catalog/entry.ts";
+import type { EntryCall, EntryGuard, ToolEntry, ToolHints } from "../catalog/entry.ts";
+import { operationNotFound, type Refused } from "../catalog/outcome.ts";
 import { gatewayOrigin, type GatewayToolName } from "../catalog/own-tool-names.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
 import { deepFreeze, isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
@@ -8,24 +9,22 @@ import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { OperationIndex } from "./operation-index.ts";
 import type { SearchScope } from "./operation-slots.ts";
 import { rejectUnknown } from "./read-argument.ts";
+import { toNameQuery } from "./search-query.ts";
 
 /** Dependencies of the tools of a gateway. */
 export interface GatewayDeps {
   /** The operations of the gateway's view. The tools share it; it needs no disposal. */
   readonly index: OperationIndex;
-  /**
-   * Returns what a caller can call by the rules as they are now. Called for each operation of each call; the same object until
-   * something changes.
-   */
+  /** Returns the entries that a caller can call by the rules as of now. Called for each operation; the same object until a change. */
   readonly catalog: (caller: Caller) => Catalog;
-  /** The scope that a known caller needs to call the gateway's own tools. */
+  /** The scope that a known caller needs to call the gateway's tools. */
   readonly readScope: string;
   /**
-   * Whether a caller was granted what a guard asks for: an operation of another guard does not exist for them. Called once a
-   * request for all operations with the same guard.
+   * Returns whether a caller passes a guard. Other operations do not exist for the caller. Called once a request for all operations
+   * with the same guard.
    */
   readonly isGranted: (guard: EntryGuard, caller: Caller) => boolean;
-  /** Whether the view never shows anything that changes something: then `call` says that it only reads. @default false */
+  /** Whether the view only ever shows operations that read, so that `call` is listed as reading. @default false */
   readonly isReadOnly?: boolean;
 }
 
@@ -34,11 +33,50 @@ export function toScope({ isGranted }: GatewayDeps, caller: Caller, namespace = 
   return { isGranted: (guard) => isGranted(guard, caller), namespace };
 }
 
+/** The maximum number of similar operations in a refusal. */
+const maxNear = 3;
+
+/** An operation as a caller names it: by its id or its wire name. */
+export interface NamedOperation {
+  readonly tool: string;
+  readonly caller: Caller;
+}
+
+/** Returns the operation of an id or wire name; `undefined` if it is hidden, not granted to the caller, or does not exist. */
+export function findOperation(deps: GatewayDeps, { tool, caller }: NamedOperation): ToolEntry | undefined {
+  const catalog = deps.catalog(caller);
+  const entry = catalog.toolOf(tool) ?? catalog.tool(tool);
+  return entry !== undefined && deps.isGranted(entry, caller) ? entry : undefined;
+}
+
+/**
+ * Returns the refusal of a name for which {@link findOperation} returns nothing, with the ids that hold all its words. Depends only
+ * on operations that the caller may see, so that hidden and missing operations get the same answer.
+ */
+export async function toNotFound(deps: GatewayDeps, { tool, caller }: NamedOperation): Promise<Refused> {
+  const query = toNameQuery(tool);
+  if (query === undefined) return operationNotFound;
+  // One operation may have the text as its id and another as its name. Neither was found, so neither is similar.
+  const bounds = { ...toScope(deps, caller), most: maxNear + 2 };
+  const { whole } = await deps.index.search(deps.catalog(caller), query, bounds);
+  const others = whole.filter((entry) => entry.id !== tool && entry.name !== tool).slice(0, maxNear);
+  if (others.length === 0) return operationNotFound;
+  const near = others.map(({ id }) => `"${id}"`);
+  return { ...operationNotFound, message: `${operationNotFound.message}; near it: ${near.join(", ")}` };
+}
+
 /** The deadline of tools that run no operation, in milliseconds. */
 const lookUpMs = 10_000;
 
+/** The answer of a gateway's tool: the text of a JSON object. */
+export interface GatewayAnswer {
+  readonly text: string;
+  /** @default false: `run` throws if it fails */
+  readonly isError?: boolean;
+}
+
 /** One of the tools of a gateway. */
-export interface GatewayTool<TInput, TAnswer> {
+export interface GatewayTool<TInput> {
   readonly name: GatewayToolName;
   readonly title: string;
   readonly description: string;
@@ -51,44 +89,16 @@ export interface GatewayTool<TInput, TAnswer> {
   readonly timeoutMs?: number;
   /** Converts arguments, all of them known, to the input of `run`. @throws SurfaceError `VALIDATION_ERROR`. */
   decode(args: JsonObject): TInput;
-  run(input: TInput, call: EntryCall): TAnswer | Promise<TAnswer>;
-  /** Returns the text of a JSON object. */
-  stringify(answer: TAnswer): string;
-  /** @default false: `run` throws if it fails */
-  isError?(answer: TAnswer): boolean;
+  run(input: TInput, call: EntryCall): GatewayAnswer | Promise<GatewayAnswer>;
 }
 
 const reads: ToolHints = toToolHints("read", {});
 
-function toInput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolInput {
+/** Converts a gateway's tool to an entry, which requires the read scope and validates its arguments. */
+export function toGatewayEntry<TInput>(tool: GatewayTool<TInput>, { readScope }: GatewayDeps): ToolEntry {
+  const { name, title, description, hints = reads, timeoutMs = lookUpMs } = tool;
   const { properties } = tool.input;
   const known = isJsonObject(properties) ? Object.keys(properties) : [];
-  return {
-    root: "",
-    json: deepFreeze({ ...tool.input, additionalProperties: false }),
-    decode(args) {
-      rejectUnknown(args, known);
-      return tool.decode(args);
-    },
-  };
-}
-
-function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutput {
-  return Object.freeze({
-    json: tool.output,
-    // Its own run() made the answer.
-    stringify: (answer: unknown) => tool.stringify(answer as TAnswer),
-    // As above.
-    isError: (answer: unknown) => tool.isError?.(answer as TAnswer) ?? false,
-  });
-}
-
-/** Turns a tool of a gateway into an entry. It needs the scope of reading, validates its arguments itself, and is not counted. */
-export function toGatewayEntry<TInput, TAnswer>(
-  tool: GatewayTool<TInput, TAnswer>,
-  { readScope }: GatewayDeps,
-): ToolEntry {
-  const { name, title, description, hints = reads, timeoutMs = lookUpMs } = tool;
   return {
     id: name,
     name,
@@ -97,14 +107,27 @@ export function toGatewayEntry<TInput, TAnswer>(
     description,
     hints,
     scopes: Object.freeze([readScope]),
-    input: toInput(tool),
-    output: toOutput(tool),
+    input: {
+      root: "",
+      json: deepFreeze({ ...tool.input, additionalProperties: false }),
+      decode(args) {
+        rejectUnknown(args, known);
+        return tool.decode(args);
+      },
+    },
+    output: Object.freeze({
+      json: tool.output,
+      // run() below returned the answer.
+      stringify: (answer: unknown) => (answer as GatewayAnswer).text,
+      // As above.
+      isError: (answer: unknown) => (answer as GatewayAnswer).isError ?? false,
+    }),
     timeoutMs,
-    // The operations that `call` runs are counted. The other tools are like lists, which are not.
+    // Rate limits count the operations that `call` runs. Requests to the other tools are free, as lists are.
     isUncounted: true,
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
-    // decode() made the input.
+    // decode() returned the input.
     run: (input, call) => tool.run(input as TInput, call),
   };
 }

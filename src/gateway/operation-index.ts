@@ -2,28 +2,26 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { diffLists } from "../catalog/list-changes.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { OperationSlots, type SearchScope } from "./operation-slots.ts";
-import { rankOperations, type Found } from "./rank-operations.ts";
+import { rankOperations, WordCosts, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
-import { WordCosts } from "./word-costs.ts";
 import { WordIndex } from "./word-index.ts";
 import { WorkSlices } from "./work-slices.ts";
 
 /** The bounds of one search. */
 export interface SearchBounds extends SearchScope {
-  /** The most operations that are returned if all words fit. */
+  /** The maximum number of operations that match all words. */
   readonly most: number;
 }
 
 /** Steps to index an operation. */
 const stepsPerOperation = 400;
 
-/** Operations that are indexed without a pause. */
+/** The number of operations indexed without a pause. */
 const chunk = 250;
 
-/** New operations that are worth indexing before a request needs it. Fewer take milliseconds. */
+/** The number of new operations from which on they are indexed ahead of requests. Fewer take milliseconds. */
 const minPrepared = 1000;
 
-/** Both are by the slots of the operations. */
 interface Indexed {
   readonly slots: OperationSlots;
   readonly words: WordIndex;
@@ -34,10 +32,7 @@ async function createIndexed(): Promise<Indexed> {
   return { slots: new OperationSlots(), words: new WordIndex(new SearchableMap()) };
 }
 
-/**
- * The operations of a view, by id and by their words. Follows a catalog by its difference to the one before, in slices and one request
- * after the other.
- */
+/** The operations of a view, by id and words. Applies the differences of a changing catalog, in slices, one request at a time. */
 export class OperationIndex {
   #tools: Catalog["tools"] = [];
   #indexed: Indexed | undefined;
@@ -45,7 +40,7 @@ export class OperationIndex {
   #turn: Promise<unknown> = Promise.resolve();
   readonly #slices = new WorkSlices();
 
-  /** Indexes a catalog with many new operations while no request waits for it. The process may end before that is done. */
+  /** Indexes a catalog with many new operations ahead of requests. Does not keep the process alive. */
   prepare(catalog: Catalog): void {
     const { length } = catalog.tools;
     if (length < this.#preparedCount + minPrepared) return;
@@ -78,7 +73,7 @@ export class OperationIndex {
     return this.#slices.hurry(found);
   }
 
-  /** Runs work after the work before it: the operations stay the same until it has ended. */
+  /** Runs work after all earlier work, so that operations do not change meanwhile. */
   #inTurn<TResult>(work: () => Promise<TResult>): Promise<TResult> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => undefined);

@@ -1,10 +1,10 @@
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { placeOf } from "../catalog/list-changes.ts";
-import { isBelow, nameOf, namespaceOf } from "./operation-id.ts";
+import { nameOf, namespaceOf } from "./operation.ts";
 
-/** The part of the operations that one request may find. */
+/** The operations that one request may find. */
 export interface SearchScope {
-  /** Decides about a guard, once for all operations that have the same. */
+  /** Called once for all operations with the same guard. */
   readonly isGranted: (guard: EntryGuard) => boolean;
   readonly namespace: string;
 }
@@ -15,15 +15,14 @@ export interface IndexedOperation {
   readonly entry: ToolEntry;
   /** The id in lower case, as the other names. */
   readonly id: string;
-  /** The name on the wire. */
   readonly wireName: string;
-  /** The name on the wire without the first segment, which may be the prefix of a mount. The whole name if there is only one. */
+  /** The wire name without its first segment, which may be the prefix of a mount. The whole name if there is only one. */
   readonly shortName: string;
   /** The last segment of the id. */
   readonly segment: string;
 }
 
-/** The ranks of an operation that a query names, the best first. Operations found by words come after these. */
+/** The ranks of an operation that a query names, best first. Operations found by words rank after these. */
 export const named = { id: 0, name: 1, prefix: 2, words: 3 } as const;
 
 type ToName = (operation: IndexedOperation) => string;
@@ -35,7 +34,7 @@ const toShortName: ToName = ({ shortName }) => shortName;
 /** More operations than this are removed in one pass. */
 const few = 16;
 
-/** Operations in the order of a name. Changed in place: to copy lists of 100,000 for each slice takes longer than the slice. */
+/** Operations sorted by a name. Changes in place, because to copy a list of 100,000 for each slice takes longer than the slice. */
 class SortedOperations {
   readonly #toName: ToName;
   #operations: IndexedOperation[] = [];
@@ -53,7 +52,7 @@ class SortedOperations {
     const sorted = come.toSorted((one, other) => (toName(one) < toName(other) ? -1 : 1));
     const [first] = sorted;
     if (first === undefined) return;
-    // Operations mostly come in the order of their names: then nothing stands behind the first new one.
+    // Operations mostly come in the order of their names: then `behind` is empty.
     const behind = this.#operations.splice(placeOf(this.#operations, toName(first), toName));
     let from = 0;
     for (const operation of sorted) {
@@ -72,7 +71,7 @@ class SortedOperations {
         this.#operations.splice(this.#operations.indexOf(operation, this.#place(operation)), 1);
   }
 
-  /** Returns the operations whose name begins with `text`: they stand together, before a name with a greater character. */
+  /** Returns the operations whose name begins with `text`. They are neighbours. */
   startingWith(text: string): readonly IndexedOperation[] {
     const [list, toName] = [this.#operations, this.#toName];
     return list.slice(placeOf(list, text, toName), placeOf(list, `${text}\uffff`, toName));
@@ -83,7 +82,7 @@ class SortedOperations {
   }
 }
 
-/** Gives equal things one small number, so that a request decides about each of them once. */
+/** Numbers things, equal ones alike, so that a request decides about each of them once. */
 class Numbering<TThing> {
   readonly things: TThing[] = [];
   readonly #numbers = new Map<string, number>();
@@ -98,16 +97,21 @@ class Numbering<TThing> {
 
 function keyOfGuard({ scopes, requires }: EntryGuard): string {
   if (requires !== undefined) return JSON.stringify([scopes, requires]);
-  // Most guards are one scope: then the key is no new text.
+  // Most guards are one scope: then no new text is created.
   return scopes.length === 1 ? `${scopes[0]}` : scopes.join(" ");
 }
 
-/** The guard of an empty slot. No request is granted it. */
+/** The guard of an empty slot, which no caller passes. */
 const gone = -1;
 
+/** Returns whether a namespace is `above` or below it. Every namespace is below the empty one. */
+function isBelow(namespace: string, above: string): boolean {
+  return above === "" || namespace === above || namespace.startsWith(`${above}.`);
+}
+
 /**
- * Operations by id, by name and under a number, the slot. Slots only grow: the slot of an operation that has gone stays empty, so
- * that lists of slots elsewhere are only added to.
+ * Operations by id, by name and by slot, a number. The slot of a removed operation stays empty, so that lists of slots elsewhere only
+ * grow.
  */
 export class OperationSlots {
   readonly #byId = new SortedOperations(toId);
@@ -115,10 +119,9 @@ export class OperationSlots {
   readonly #byShortName = new SortedOperations(toShortName);
   readonly #bySegment = new Map<string, IndexedOperation[]>();
   readonly #guards = new Numbering<EntryGuard>();
-  /** By slot. */
-  readonly #guardOf: number[] = [];
   readonly #namespaces = new Numbering<string>();
-  /** By slot. */
+  // Both by slot.
+  readonly #guardOf: number[] = [];
   readonly #namespaceOf: number[] = [];
 
   /** All operations, by id. */
@@ -126,12 +129,12 @@ export class OperationSlots {
     return this.#byId.all;
   }
 
-  /** Whether more than half of the slots are empty: then new slots take less than these. */
+  /** Returns whether more than half of the slots are empty, so that new slots would take less memory. */
   get isSparse(): boolean {
     return this.#guardOf.length > 64 + 2 * this.byId.length;
   }
 
-  /** Adds operations, none of which has the id of another. */
+  /** Adds operations with new ids. */
   add(entries: readonly ToolEntry[]): readonly IndexedOperation[] {
     const operations = entries.map((entry) => this.#take(entry));
     for (const list of [this.#byId, this.#byWireName, this.#byShortName]) list.add(operations);
@@ -149,7 +152,7 @@ export class OperationSlots {
     }
   }
 
-  /** Returns an array by slot: 1 if a request may find the operation. */
+  /** Returns an array by slot: 1 for an operation that the request may find. */
   see({ isGranted, namespace }: SearchScope): Uint8Array {
     const granted = this.#guards.things.map(isGranted);
     const within = this.#namespaces.things.map((one) => isBelow(one, namespace));
@@ -162,9 +165,9 @@ export class OperationSlots {
     return visible;
   }
 
-  /** Lowers the ranks of the visible operations that `text` names or begins to name. Both arrays are by slot. */
+  /** Lowers the ranks of visible operations whose name is `text` or begins with it. Both arrays are by slot. */
   rankNamed(ranks: Uint8Array, visible: Uint8Array, text: string): void {
-    // A name on the wire has `_` for each dot of the id, and for nothing else that a text with dots may mean.
+    // A wire name has `_` for each dot of the id. Other characters of the id cannot stand for a dot of the text.
     const wireText = text.replaceAll(".", "_");
     const isMeant = (id: string, from: number): boolean => wireText === text || id.startsWith(text, from);
     const take = (slot: number, rank: number): void => {
@@ -184,7 +187,7 @@ export class OperationSlots {
     this.#namespaceOf.push(this.#namespaces.numberOf(namespace, namespace));
     const slot = this.#guardOf.push(this.#guards.numberOf(keyOfGuard(entry), entry)) - 1;
     const [id, wireName] = [entry.id.toLowerCase(), entry.name.toLowerCase()];
-    // In a name on the wire, each character stands where it stands in the id.
+    // The characters of a wire name are at the same positions as those of the id.
     const shortName = wireName.slice(id.indexOf(".") + 1);
     const operation = { slot, entry, id, wireName, shortName, segment: nameOf(id) };
     const namesakes = this.#bySegment.get(operation.segment);

@@ -1,33 +1,33 @@
 import type SearchableMap from "minisearch/SearchableMap";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { nameOf, namespaceOf } from "./operation-id.ts";
-import { toIndexWords } from "./to-words.ts";
+import { nameOf, namespaceOf } from "./operation.ts";
+import { toIndexWords } from "./search-query.ts";
 
-/** The fields that words are searched in, the best first. */
+/** The fields that are searched, best first. */
 export const fields = ["name", "namespace", "tags", "description"] as const;
 
-/** The operations that have a term, as numbers: the slot times the number of fields, plus the place of the best field with it. Ascending. */
+/** The operations with a term, ascending: the slot times the number of fields, plus the index of the best field with the term. */
 export type Postings = readonly number[];
 
-/** A term that a word stands for. */
+/** A term that matches a word. */
 export interface TermMatch {
   readonly postings: Postings;
   /** Added to the cost of the field. */
   readonly cost: number;
 }
 
-/** Letters from which a word stands for every term that begins with it. */
+/** The minimum length of a word that matches every term that begins with it. */
 const minPrefix = 3;
 
-/** Letters from which a word may differ from a term by one letter. */
+/** The minimum length of a word that matches terms with one other letter. */
 const minFuzzy = 5;
 
-/** The costs of a term: the word itself, one that begins with it, and one that differs by a letter. */
+/** The costs of a term: the word itself, a term that begins with it, and a term with one other letter. */
 const termCosts = { same: 0, prefix: 1, fuzzy: fields.length * 2 } as const;
 
 const otherBlank = /[^\S ]/u;
 
-/** The most runs of characters whose terms are kept: descriptions share theirs. */
+/** The maximum number of cached runs of characters. Descriptions share runs. */
 const maxRuns = 20_000;
 
 /** The terms of all operations, whether or not a caller may see them. */
@@ -40,7 +40,7 @@ export class WordIndex {
     this.#terms = terms;
   }
 
-  /** Adds an operation. Its slot must be higher than all before. */
+  /** Adds an operation, whose slot must be higher than all before. */
   add({ id, title = "", description = "", tags = [] }: ToolEntry, slot: number): void {
     const first = slot * fields.length;
     this.#addText(nameOf(id), first);
@@ -50,12 +50,12 @@ export class WordIndex {
     this.#addText(description, first + 3);
   }
 
-  /** Returns the operations that have exactly this term. */
+  /** Returns the operations with exactly this term. */
   get(term: string): Postings | undefined {
     return this.#terms.get(term);
   }
 
-  /** Iterates over the terms that a word stands for. A term may come more than once; then the lowest cost counts. */
+  /** Yields the terms that match a word. If a term comes more than once, the lowest cost counts. */
   *matches(word: string): Iterable<TermMatch> {
     const same = this.#terms.get(word);
     if (same !== undefined) yield { postings: same, cost: termCosts.same };
@@ -73,10 +73,10 @@ export class WordIndex {
 
   #addText(text: string, posting: number): void {
     const first = posting - (posting % fields.length);
-    // Splitting by one character takes a fraction of the time.
+    // To split by one character takes a fraction of the time.
     for (const run of otherBlank.test(text) ? text.split(/\s+/u) : text.split(" ")) {
       for (const postings of this.#runs.get(run) ?? this.#readRun(run)) {
-        // The best field comes first: the others of the operation add nothing.
+        // The best field comes first, and only that one counts.
         if ((postings[postings.length - 1] ?? -1) < first) postings.push(posting);
       }
     }

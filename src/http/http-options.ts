@@ -1,4 +1,4 @@
-import type { RateLimiter } from "../call/rate-limiter.ts";
+import type { RateLimiter } from "../call/limit-call.ts";
 import type { HttpAuth } from "./auth/http-auth.ts";
 import type { HttpLimits } from "./budgets.ts";
 import type { AddressedRequest } from "./addresses.ts";

@@ -1,5 +1,5 @@
 import { readOptions } from "../options/read-options.ts";
-import type { AttemptLimiter, LimitVerdict, RateLimiter, CallLimiter } from "../call/rate-limiter.ts";
+import type { AttemptLimiter, LimitVerdict, RateLimiter, CallLimiter } from "../call/limit-call.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { RateLimits, HttpHandlerOptions } from "./http-options.ts";

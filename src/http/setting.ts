@@ -1,5 +1,5 @@
 import type { Admission, StageCounters } from "./admission.ts";
-import type { RateLimiter } from "../call/rate-limiter.ts";
+import type { RateLimiter } from "../call/limit-call.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { HttpHandlerOptions } from "./http-options.ts";

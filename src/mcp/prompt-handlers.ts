@@ -1,6 +1,5 @@
-import type { Invoker } from "../call/create-invoker.ts";
+import type { Invoker, PromptOutcome } from "../call/create-invoker.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
-import type { PromptOutcome } from "../call/outcome.ts";
 import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";

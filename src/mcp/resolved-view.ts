@@ -6,7 +6,7 @@ import { followTools, narrowCatalog, replaceTools, toToolChange, type Keep } fro
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";
-import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
+import { createGatewayTools } from "../gateway/gateway-tools.ts";
 import { OperationIndex } from "../gateway/operation-index.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Decision } from "../views/compile-rules.ts";

@@ -1,5 +1,5 @@
 import { anonymous, defaultView, type Caller, type CallerView, viewFields } from "../surface/caller.ts";
-import type { RateLimiter } from "../call/rate-limiter.ts";
+import type { RateLimiter } from "../call/limit-call.ts";
 import { SurfaceError } from "../errors.ts";
 import { readClient, withClient } from "../mcp/envelope.ts";
 import { callable, having, type OptionFields } from "../options/option.ts";

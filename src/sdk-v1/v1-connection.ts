@@ -1,5 +1,5 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
-import type { RateLimiter } from "../call/rate-limiter.ts";
+import type { RateLimiter } from "../call/limit-call.ts";
 import { createQueues } from "../mcp/call-queue.ts";
 import { ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";

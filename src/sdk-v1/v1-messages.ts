@@ -1,4 +1,4 @@
-import type { AskPort } from "../call/ask-port.ts";
+import type { AskPort } from "../call/asker.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import {

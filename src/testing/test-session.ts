@@ -1,5 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
-import type { AskPort } from "../call/ask-port.ts";
+import type { AskPort } from "../call/asker.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import { capabilitiesKey } from "../mcp/envelope.ts";

@@ -4,18 +4,18 @@ import type { OneOf, ViewCondition, ViewEntity, ViewPacket, ViewVerdict } from "
 /** A decision about one entity. */
 export interface Decision {
   readonly verdict: ViewVerdict;
-  /** The packet with the rules; left out if there is none. */
+  /** The id of the packet in force; left out without a packet. */
   readonly packet?: string | undefined;
-  /** The id of the rule that decided; left out if no rule fits. */
+  /** The id of the rule that decided; left out if none matches. */
   readonly rule?: string;
-  /** The server's name: patterns may put it in front of the name of a tool. */
+  /** The server's name, which patterns may put in front of a tool's name. */
   readonly server?: string | undefined;
 }
 
 /** The reason for denying a view that no rule defines. */
 export const unknownView = "unknown MCP surface";
 
-/** A rule is filed under the first of these fields that it names. */
+/** Readers of the fields of an entity. A rule is indexed by the first of these fields that it names. */
 const readers = {
   principal: (entity: ViewEntity) => entity.principal,
   surface: (entity: ViewEntity) => entity.surface,
@@ -27,32 +27,33 @@ const readers = {
 
 type EntityField = keyof typeof readers;
 
-/** One field of a condition, with the values that fit. */
-interface Wanted {
+/** One field of a condition, with the values that match. */
+interface FieldCondition {
   readonly field: EntityField;
   readonly values: ReadonlySet<string>;
 }
 
 interface CompiledRule {
-  /** Position in the packet: of the rules that fit, the lowest decides. */
+  /** Position in the packet. The first rule that matches decides. */
   readonly order: number;
-  readonly wanted: readonly Wanted[];
+  readonly conditions: readonly FieldCondition[];
   readonly decision: Decision;
 }
 
-/** Rules of one field by the value that they require. */
-type FiledRules = Map<string, CompiledRule[]>;
+/** Rules of one field, by the value that they require. */
+type RulesByValue = Map<string, CompiledRule[]>;
 
 interface CompiledPacket {
-  /** Rules with a condition: a decision only looks at those that require a value of the entity. */
-  readonly filed: ReadonlyMap<EntityField, FiledRules>;
+  /** Rules with a condition. A decision tests only those that require a value of the entity. */
+  readonly byField: ReadonlyMap<EntityField, RulesByValue>;
+  /** The first rule without a condition. */
   readonly open: CompiledRule | undefined;
-  /** The decisions where no rule fits: the default view shows everything, and no other view exists. */
+  /** The decisions if no rule matches: the default view shows everything, and no other view exists. */
   readonly passed: Decision;
   readonly unknown: Decision;
 }
 
-function toWanted({ client, ...texts }: ViewCondition): readonly Wanted[] {
+function toConditions({ client, ...texts }: ViewCondition): readonly FieldCondition[] {
   const named: Readonly<Record<EntityField, OneOf | undefined>> = {
     principal: texts.principal,
     surface: texts.surface,
@@ -68,18 +69,18 @@ function toWanted({ client, ...texts }: ViewCondition): readonly Wanted[] {
   });
 }
 
-/** Tells whether a rule applies. An unknown field of the entity fits no value. */
-function isFor(entity: ViewEntity, { wanted }: CompiledRule): boolean {
-  return wanted.every(({ field, values }) => {
+/** Returns whether a rule matches. A field that the entity lacks matches no value. */
+function matches(entity: ViewEntity, { conditions }: CompiledRule): boolean {
+  return conditions.every(({ field, values }) => {
     const value = readers[field](entity);
     return value !== undefined && values.has(value);
   });
 }
 
-function fileRule(filed: Map<EntityField, FiledRules>, { field, values }: Wanted, rule: CompiledRule): void {
-  const byValue: FiledRules = filed.get(field) ?? new Map();
-  filed.set(field, byValue);
-  for (const value of values) {
+function addRule(byField: Map<EntityField, RulesByValue>, rule: CompiledRule, first: FieldCondition): void {
+  const byValue: RulesByValue = byField.get(first.field) ?? new Map();
+  byField.set(first.field, byValue);
+  for (const value of first.values) {
     const rules = byValue.get(value);
     if (rules === undefined) byValue.set(value, [rule]);
     else rules.push(rule);
@@ -88,38 +89,38 @@ function fileRule(filed: Map<EntityField, FiledRules>, { field, values }: Wanted
 
 function compilePacket(packet: ViewPacket | undefined, server: string | undefined): CompiledPacket {
   const about = { packet: packet?.id, server };
-  const filed = new Map<EntityField, FiledRules>();
+  const byField = new Map<EntityField, RulesByValue>();
   let open: CompiledRule | undefined;
   for (const [order, { id, when = {}, verdict }] of packet?.rules.entries() ?? []) {
-    const wanted = toWanted(when);
-    const rule = { order, wanted, decision: Object.freeze({ ...about, verdict, rule: id ?? `${order + 1}` }) };
-    const [first] = wanted;
-    if (first !== undefined) fileRule(filed, first, rule);
+    const conditions = toConditions(when);
+    const rule = { order, conditions, decision: Object.freeze({ ...about, verdict, rule: id ?? `${order + 1}` }) };
+    const [first] = conditions;
+    if (first !== undefined) addRule(byField, rule, first);
     else open ??= rule;
   }
   return {
-    filed,
+    byField,
     open,
     passed: Object.freeze({ ...about, verdict: Object.freeze({ kind: "tool_surface" }) }),
     unknown: Object.freeze({ ...about, verdict: Object.freeze({ kind: "deny", reason: unknownView }) }),
   };
 }
 
-function findRule({ filed, open }: CompiledPacket, entity: ViewEntity): CompiledRule | undefined {
+function findRule({ byField, open }: CompiledPacket, entity: ViewEntity): CompiledRule | undefined {
   let first = open;
-  for (const [field, byValue] of filed) {
+  for (const [field, byValue] of byField) {
     const value = readers[field](entity);
     const rules = value === undefined ? undefined : byValue.get(value);
-    const found = rules?.find((rule) => isFor(entity, rule));
+    const found = rules?.find((rule) => matches(entity, rule));
     if (found !== undefined && (first === undefined || found.order < first.order)) first = found;
   }
   return first;
 }
 
 /**
- * Compiles packets to the function that decides about an entity. Of the packets of one scope the last holds, and the packet of the
- * entity's project replaces the packet for everybody. The first rule that fits decides; without one the default view shows everything
- * and every other view is denied. Entities that one rule decides about get the same object.
+ * Compiles packets to a function that decides about an entity. The last packet of a scope is in force, and the packet of the entity's
+ * project replaces the global packet. The first rule that matches decides. If none matches, the default view shows everything, and
+ * every other view is denied. Entities of one rule get the same object.
  */
 export function compileRules(packets: readonly ViewPacket[], server?: string): (entity: ViewEntity) => Decision {
   const byProject = new Map<string | undefined, ViewPacket>(packets.map((packet) => [packet.project, packet]));
@@ -136,7 +137,7 @@ export function compileRules(packets: readonly ViewPacket[], server?: string): (
 
 const anonymousEntity: ViewEntity = Object.freeze({ surface: defaultView });
 
-/** Returns the facts about a caller that rules may ask for; unknown ones are left out. */
+/** Returns the facts about a caller that rules may test; unknown ones are left out. */
 export function toEntity({ view, isAnonymous, id }: Caller): ViewEntity {
   if (view === undefined && isAnonymous) return anonymousEntity;
   const { surface = defaultView, userAgent, project, client } = view ?? {};

@@ -10,8 +10,9 @@ import {
   required,
   textOf,
   unchecked,
+  type Option,
+  type OptionFields,
 } from "../options/option.ts";
-import type { Option, OptionFields } from "../options/option.ts";
 import { isObject, isRecord } from "../options/is-object.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 import {
@@ -25,26 +26,26 @@ import {
 } from "./view-rules.ts";
 
 // Fields and limits are also in docs/schemas/view-rules.schema.json, for editors.
-/** The highest number of packets, and of rules in all packets together. */
+/** The maximum number of packets, and of rules in all packets together. */
 const maxPackets = 1024;
 const maxRules = 10_000;
 
-/** Levels of a packet. Deeper data does not fit anyway. */
+/** The maximum depth of a packet. */
 const maxDepth = 8;
 
-/** The id of the packet of rules that come without one: as a list, or as views by name. */
+/** The id of the packet for rules without one: a list, or views by name. */
 const ownPacket = "views";
 
 const name = textOf(256);
 const value = textOf(1024);
 const values = listOf(value, "a list of 1 to 1024 texts", { least: 1, most: 1024 });
 const oneOrMany: Option = { problem: (given, path) => (Array.isArray(given) ? values : value).problem(given, path) };
-// Hosts cut instructions far below that.
+// Hosts cut instructions far below this length.
 const prose = textOf(8192);
 
 const patterns = listOf(textOf(maxPatternLength), `a list of at most ${maxPatterns} patterns`, { most: maxPatterns });
 
-/** The fields of a view by its name that shows something. */
+/** The fields of a named view that is not denied. */
 const shownFields: OptionFields<Omit<SurfaceVerdict, "kind">> = {
   allow: patterns,
   disallow: patterns,
@@ -90,21 +91,21 @@ const packetFields: OptionFields<ViewPacket & { readonly $schema?: unknown }> = 
   rules: required(listOf(unchecked, `a list of 1 to ${maxRules} rules`, { least: 1, most: maxRules })),
 };
 
-/** Creates the error of rules that do not fit. @param where - for example `rule "1" of packet "views"`. */
+/** @param where - for example `rule "1" of packet "views"`. */
 function misfit(where: string, problem: string): SurfaceError {
-  return invalidOption(`Reading view rules: ${where}`, problem);
+  return invalidOption(`Cannot read view rules: ${where}`, problem);
 }
 
 /**
- * Returns a frozen copy of plain data. An accessor is refused, and so is an object of a class: they could give something else later.
- * A list or depth over the limits stays as it is, because no schema takes it.
+ * Returns a frozen copy of plain data. Refuses accessors and instances of classes, which could return something else later. Does not
+ * copy a list or depth over the limits, which the schema then refuses.
  */
 function copyPlain(given: unknown, where: string, path: readonly string[] = []): unknown {
   if (!isObject(given) || path.length > maxDepth) return given;
   const copyPart = (part: unknown, key: string): unknown => copyPlain(part, where, [...path, key]);
   if (Array.isArray(given)) {
     if (given.length > maxRules) return given;
-    // Of a hole, too.
+    // Array.from() copies holes too.
     return Object.freeze(Array.from<unknown>(given).map((part, index) => copyPart(part, `${index}`)));
   }
   const place = path.length === 0 ? "it" : `"${path.join(".")}"`;
@@ -112,8 +113,9 @@ function copyPlain(given: unknown, where: string, path: readonly string[] = []):
   if (prototype !== null && prototype !== Object.prototype) throw misfit(where, `${place} must be plain data`);
   const properties = Object.entries(Object.getOwnPropertyDescriptors(given));
   const parts = properties.map(([key, property]): readonly [string, unknown] => {
-    if (!("value" in property))
+    if (!("value" in property)) {
       throw misfit(where, `"${[...path, key].join(".")}" must be plain data, and is an accessor`);
+    }
     return [key, copyPart(property.value, key)];
   });
   return Object.freeze(Object.fromEntries(parts));
@@ -122,11 +124,11 @@ function copyPlain(given: unknown, where: string, path: readonly string[] = []):
 function readFields<TRead extends object>(given: unknown, fields: OptionFields<TRead>, where: string): TRead {
   const copy = copyPlain(given, where);
   if (!isRecord(copy)) throw misfit(where, `it must be an object, and is ${describeValue(copy)}`);
-  // Read by the schema of every field.
-  return Object.freeze(readOptions(copy as TRead, fields, `Reading view rules: ${where}`));
+  // The schema checks every field.
+  return Object.freeze(readOptions(copy as TRead, fields, `Cannot read view rules: ${where}`));
 }
 
-/** Returns the id of a rule or packet for messages, also where the rest does not fit. */
+/** Returns the id of a rule or packet for messages, even if the rest is malformed. */
 function idOf(given: unknown): string | undefined {
   const id: unknown = isRecord(given) ? Object.getOwnPropertyDescriptor(given, "id")?.value : undefined;
   return typeof id === "string" && name.problem(id, "") === undefined ? id : undefined;
@@ -175,12 +177,12 @@ function readNamed(given: unknown): ViewPacket {
   return toPacket(rules);
 }
 
-/** Returns true for a packet. An item that is neither is read as a rule, whose errors say what it lacks. */
+/** Returns true for a packet. All other items of a list are read as rules. */
 function isPacket(given: unknown): boolean {
   return isObject(given) && (Object.hasOwn(given, "rules") || Object.hasOwn(given, "domain"));
 }
 
-/** Returns true for a packet and false for views by name: views are objects, and fields of a packet are not. */
+/** Returns true for a packet, and false for views by name: views are objects, fields of a packet are not. */
 function isPacketAlone(given: unknown): boolean {
   if (!isObject(given)) return false;
   const { id, domain, rules }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(given);
@@ -198,10 +200,9 @@ function readListed(given: readonly unknown[]): readonly ViewPacket[] {
 }
 
 /**
- * Reads rules in every form: a list of rules, a packet, a list of packets, views by name. Returns frozen copies, which no change
- * of the input reaches.
+ * Reads rules in every form: a list of rules, a packet, a list of packets, views by name. Returns frozen copies.
  *
- * @throws SurfaceError `INVALID_OPTION` naming the packet, the rule and the field that does not fit.
+ * @throws SurfaceError `INVALID_OPTION` naming packet, rule and field.
  */
 export function readViewRules(input: unknown): readonly ViewPacket[] {
   const packets = Array.isArray(input)

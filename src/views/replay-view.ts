@@ -1,51 +1,54 @@
 import { authorise } from "../call/authorise.ts";
-import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
-import { gatewayToolNames } from "../catalog/own-tool-names.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
+import { gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
+import { toToolHints } from "../catalog/tool-head.ts";
+import { SurfaceError } from "../errors.ts";
+import { deepFreeze, type JsonObject } from "../schema/json.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
+import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { toEntity, type Decision } from "./compile-rules.ts";
-import type { Views } from "./views.ts";
 import { show, showTo, type HiddenEntry } from "./show.ts";
-import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
+import type { ViewEntity, ViewPacket, ViewVerdict } from "./view-rules.ts";
+import type { Views } from "./views.ts";
 
-/** The answer of a replay: what a caller would be shown, and what hides the rest. Requests get the same decision. */
+/** The result of a replay: the entries that a caller would see, and what hides the others. Requests get the same decision. */
 export interface ViewReplay {
-  /** The facts about the caller that the rules were given. */
+  /** The facts about the caller that the rules get. */
   readonly entity: ViewEntity;
   readonly verdict: ViewVerdict;
-  /** The names of the tools that would be listed, on the wire. Empty if the view is denied. */
+  /** The wire names of the listed tools. Empty if the view is denied. */
   readonly visible_tools: readonly string[];
   readonly visible_tool_count: number;
-  /** The ids of the resources and templates that would be listed. */
+  /** The ids of the listed resources and templates. */
   readonly visible_resources: readonly string[];
-  /** The ids of the operations behind a gateway; left out without one. */
+  /** The ids of the operations behind a gateway; left out without a gateway. */
   readonly operations?: readonly string[];
   /** All other entries, each with what hides it. */
   readonly hidden: readonly HiddenEntry[];
 }
 
 /** Dependencies and input of {@link replayView}. */
-export interface ReplayParts {
+export interface ReplayDeps {
   readonly views: Views;
   /** All entries, with the tools of `pull()` and `views()`. */
   readonly catalog: Catalog;
   readonly caller: Caller;
-  /** Leaves entries that the caller was not granted out of `hidden` and out of the patterns: the answer goes to that caller. */
+  /** Leaves entries that the caller has no right to out of `hidden` and the patterns, for an answer to that caller. @default false */
   readonly isForCaller?: boolean;
 }
 
-/** The parts of a replay that name hidden entries, without those that the caller has no right to. */
+/** Removes the entries that a caller has no right to from the parts of a replay that name hidden entries. */
 interface Visibility {
   readonly hidden: (hidden: readonly HiddenEntry[]) => readonly HiddenEntry[];
-  /** Returns the verdict without patterns that only fit entries which the caller has no right to. */
+  /** Removes patterns that match only such entries. */
   readonly verdict: (decision: Decision) => ViewVerdict;
 }
 
 type Entry = Named & EntryGuard & Pick<ToolEntry, "isInternal">;
 
-/** Divides a catalog into what a caller may know of and the rest. */
-export function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
+function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
   const { tools, prompts, resources, templates } = catalog;
   const all: readonly Entry[] = [...tools, ...prompts, ...resources, ...templates];
   const known = all.filter((entry) => entry.isInternal !== true && authorise(caller, entry) === undefined);
@@ -55,7 +58,7 @@ export function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
   const unknownIds = new Set(unknown.map(({ id }) => id));
   const keep = (patterns: readonly string[] | undefined, server: string | undefined): readonly string[] | undefined =>
     patterns?.filter((pattern) => {
-      // Only tools can be written with the server's name in front.
+      // Only names of tools may have the server's name in front.
       const [ofTool, ofOther] = [toMatcher([pattern], server), toMatcher([pattern])];
       const fits = (entry: Entry): boolean => (ofTools.has(entry) ? ofTool : ofOther)(entry) !== undefined;
       return !unknown.some(fits) || known.some(fits);
@@ -74,15 +77,15 @@ function idsOf(entries: readonly { readonly id: string }[]): readonly string[] {
   return Object.freeze([...new Set(entries.map(({ id }) => id))].toSorted());
 }
 
-/** The names of the tools that are listed: of a gateway its own, which need what every read needs. */
+/** Returns the names of the listed tools. A gateway's tools require the read scope. */
 function listedTools({ face, catalog }: ReturnType<typeof show>, caller: Caller): readonly string[] {
   if (face === "direct") return Object.freeze(catalog.tools.map(({ name }) => name).toSorted());
   const isGranted = authorise(caller, { scopes: [catalog.scopes.read] }) === undefined;
   return isGranted ? gatewayToolNames : Object.freeze([]);
 }
 
-/** Returns what a caller would be shown by a view and what hides the rest, by the functions that decide for requests. */
-export function replayView({ views, catalog: whole, caller, isForCaller = false }: ReplayParts): ViewReplay {
+/** Returns what a view shows to a caller, and what hides the rest, by the functions that decide for requests. */
+export function replayView({ views, catalog: whole, caller, isForCaller = false }: ReplayDeps): ViewReplay {
   const entity = toEntity(caller);
   const decision = views.decide(entity);
   const shown = showTo(show(whole, decision), caller);
@@ -98,4 +101,150 @@ export function replayView({ views, catalog: whole, caller, isForCaller = false 
     visible_resources: idsOf([...catalog.resources, ...catalog.templates]),
     hidden: visibility?.hidden(hidden) ?? hidden,
   });
+}
+
+/** The deadline of a replay in milliseconds. It waits for nothing. */
+const timeoutMs = 10_000;
+
+const maxNameLength = 256;
+const actions = ["replay", "list", "describe"] as const;
+
+interface ReplayRequest {
+  readonly action: (typeof actions)[number];
+  readonly surface: string;
+  readonly project: string | undefined;
+}
+
+const inputSchema = deepFreeze({
+  type: "object",
+  properties: {
+    action: { type: "string", enum: [...actions], description: "replay, list or describe, as explained above" },
+    surface: { type: "string", maxLength: maxNameLength, description: 'Name of the view; default "default"' },
+    project: { type: "string", maxLength: maxNameLength, description: "Project for which to choose the rules, if any" },
+  },
+  required: ["action"],
+});
+
+const description =
+  "Find out which tools and resources a view of this server shows, without connecting to it. Pass action replay to get the visible tools " +
+  "and resources, the hidden ones, and the rule that hides each; list to get the packets of rules; describe to get the rules for one " +
+  "view and the rule that decides.";
+
+function refuse(path: string, message: string): SurfaceError {
+  return new SurfaceError("VALIDATION_ERROR", `Cannot read "${path}": its value does not fit`, {
+    issues: [{ path, message }],
+  });
+}
+
+function readName(args: JsonObject, key: string): string | undefined {
+  const name = Object.hasOwn(args, key) ? args[key] : undefined;
+  if (name === undefined || name === "") return undefined;
+  if (typeof name === "string" && name.length <= maxNameLength) return name;
+  throw refuse(key, `expected a name of at most ${maxNameLength} characters`);
+}
+
+function readRequest(args: JsonObject): ReplayRequest {
+  const given = Object.hasOwn(args, "action") ? args["action"] : undefined;
+  const action = actions.find((each) => each === given);
+  if (action === undefined) throw refuse("action", `expected ${actions.map((each) => `"${each}"`).join(", ")}`);
+  return { action, surface: readName(args, "surface") ?? defaultView, project: readName(args, "project") };
+}
+
+/** The installed packets in order. The last packet of a scope is in force. */
+export interface ViewList {
+  readonly surface_packets: readonly (Pick<ViewPacket, "id" | "project"> & {
+    readonly scope: "global" | "project";
+    readonly rule_count: number;
+  })[];
+  readonly count: number;
+  /** The reason why the rules cannot be read; every view is denied meanwhile. */
+  readonly unreadable?: string;
+}
+
+/** The packet in force for a caller, and its decision. */
+export interface ViewDescription {
+  readonly entity: ViewEntity;
+  /** Left out if no packet is in force. */
+  readonly packet?: Omit<ViewPacket, "rules">;
+  readonly rules: readonly {
+    readonly id: string;
+    readonly classification: ViewVerdict["kind"];
+    /** Whether the rule's condition on the view matches. */
+    readonly matches_surface: boolean;
+  }[];
+  readonly verdict: ViewVerdict;
+  /** The rule that decided; left out if none matches. */
+  readonly rule?: string;
+}
+
+/** Returns a summary of the installed packets. */
+export function listViews(views: Views): ViewList {
+  const { packets, unreadable } = views.installed;
+  const surface_packets: ViewList["surface_packets"] = packets.map(({ id, project, rules }) => ({
+    id,
+    ...(project === undefined ? { scope: "global" } : { scope: "project", project }),
+    rule_count: rules.length,
+  }));
+  return { surface_packets, count: packets.length, ...(unreadable === undefined ? {} : { unreadable }) };
+}
+
+/** Returns the packet in force for a caller, a summary of its rules, and the decision. */
+export function describeViews(views: Views, caller: Caller): ViewDescription {
+  const entity = toEntity(caller);
+  const { verdict, rule } = views.decide(entity);
+  const { packets } = views.installed;
+  const own = packets.findLast(({ project }) => project !== undefined && project === entity.project);
+  const inForce = own ?? packets.findLast(({ project }) => project === undefined);
+  const { rules, ...packet } = inForce ?? { rules: [] };
+  return {
+    entity,
+    ...("id" in packet ? { packet } : {}),
+    rules: rules.map((each, index) => ({
+      id: each.id ?? `${index + 1}`,
+      classification: each.verdict.kind,
+      matches_surface: [each.when?.surface ?? entity.surface].flat().includes(entity.surface),
+    })),
+    verdict,
+    ...(rule === undefined ? {} : { rule }),
+  };
+}
+
+/** Dependencies of {@link createReplayTool}. */
+export interface ReplayToolDeps {
+  readonly views: Views;
+  readonly readScope: string;
+  /** Returns all entries as of now. Called for each call. */
+  readonly catalog: () => Catalog;
+}
+
+function answer({ views, catalog }: ReplayToolDeps, request: ReplayRequest, by: Caller): object {
+  if (request.action === "list") return listViews(views);
+  const { surface, project } = request;
+  // The facts about the client stay.
+  const { project: _own, ...program } = by.view ?? {};
+  const caller = { ...by, view: { ...program, surface, ...(project === undefined ? {} : { project }) } };
+  const whole = catalog();
+  if (request.action === "replay") return replayView({ views, catalog: whole, caller, isForCaller: true });
+  const verdict = visibilityFor(whole, caller).verdict(views.decide(toEntity(caller)));
+  return { ...describeViews(views, caller), verdict };
+}
+
+/** Creates the tool `replay`, which names the entries that a view shows and hides, and its rules. */
+export function createReplayTool(deps: ReplayToolDeps): ToolEntry {
+  return {
+    id: replayToolName,
+    name: replayToolName,
+    origin: replayOrigin,
+    title: "Replay a view",
+    description,
+    hints: toToolHints("read", {}),
+    scopes: Object.freeze([deps.readScope]),
+    input: { root: "", json: inputSchema, decode: readRequest },
+    output: { json: undefined, stringify: (value) => JSON.stringify(value) },
+    timeoutMs,
+    onDisconnect: defaultOnDisconnect,
+    owner: "surface",
+    // decode() made the request.
+    run: (request, call) => answer(deps, request as ReplayRequest, call.caller),
+  };
 }

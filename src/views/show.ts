@@ -7,23 +7,23 @@ import { narrowCatalog, type Keep } from "../catalog/narrow-catalog.ts";
 import type { Decision } from "./compile-rules.ts";
 import type { ViewFace } from "./view-rules.ts";
 
-/** An entry of the catalog that is not shown. */
+/** A hidden entry of the catalog. */
 export interface HiddenEntry {
   /** The entry's id. */
   readonly name: string;
-  /** The reason in words: `rule "readonly": disallow "node_*"`, `scopes`, `deny`. */
+  /** The reason: `rule "readonly": disallow "node_*"`, `scopes`, `resource` or `deny`. */
   readonly by: string;
 }
 
 /** The part of a catalog that a view shows. */
 export interface Shown {
   readonly face: ViewFace;
-  /** Only visible entries; tools that only tools may call are never visible. */
+  /** Visible entries only. Internal tools are never visible. */
   readonly catalog: Catalog;
   readonly hidden: readonly HiddenEntry[];
 }
 
-/** Returns the reason why an entry is hidden; `undefined` if it is shown. */
+/** Returns the reason why an entry is hidden; `undefined` for a visible entry. */
 type Hides<TEntry> = (entry: TEntry) => string | undefined;
 
 interface Screen {
@@ -38,7 +38,7 @@ const hidesAll: Hides<unknown> = () => "deny";
 function toScreen({ verdict, rule = "", server }: Decision): Screen {
   if (verdict.kind === "deny") return { tool: hidesAll, other: hidesAll };
   const { allow = [], disallow = [], readOnly = false } = verdict;
-  // Most callers come by a view that leaves everything.
+  // Most views hide nothing.
   if (allow.length === 0 && disallow.length === 0 && !readOnly) return { tool: nothing, other: nothing };
   const where = `rule "${rule}"`;
   const toHides = (of?: string): Hides<Named> => {
@@ -56,14 +56,14 @@ function toScreen({ verdict, rule = "", server }: Decision): Screen {
   };
 }
 
-/** Sorts hidden entries by name, each once: a collection is two entries. */
+/** Sorts hidden entries by name, without duplicates: a collection is two entries. */
 function sortHidden(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
   const byText = new Map(hidden.map((entry) => [`${entry.name} ${entry.by}`, entry]));
   const sorted = [...byText].toSorted(([left], [right]) => (left < right ? -1 : 1));
   return Object.freeze(sorted.map(([, entry]) => entry));
 }
 
-/** Narrows a catalog. A tool that only tools may call is not listed as hidden either. */
+/** Narrows a catalog. Internal tools are not listed as hidden either. */
 function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Shown, "face"> {
   const hidden: HiddenEntry[] = [];
   const keeps = ({ id }: Named, by: string | undefined): boolean => {
@@ -78,7 +78,7 @@ function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Show
   return { catalog: kept, hidden: sortHidden(hidden) };
 }
 
-/** Returns what decides, for requests, which entries a decision shows to any caller. It compiles the patterns once. */
+/** Returns the filter of a decision, for requests. Compiles the patterns once. */
 export function toKeep(decision: Decision): Keep {
   const { tool: hidesTool, other } = toScreen(decision);
   return {
@@ -88,7 +88,7 @@ export function toKeep(decision: Decision): Keep {
   };
 }
 
-/** Narrows a catalog to what a decision shows to any caller, with what hides the rest, for replays. Pure. */
+/** Narrows a catalog to the entries that a decision shows, and lists the hidden ones, for replays. Pure. */
 export function show(catalog: Catalog, decision: Decision): Shown {
   const { verdict } = decision;
   const face = verdict.kind === "deny" ? "direct" : (verdict.face ?? "direct");
@@ -104,7 +104,7 @@ function lackOf(caller: Caller, entry: EntryGuard): string | undefined {
   return authorise(caller, rights) === undefined ? "scopes" : "resource";
 }
 
-/** Narrows what is shown to what a caller was granted, as it is listed; the rest is hidden too. Pure. */
+/** Narrows the shown entries to those that a caller was granted, and lists the others as hidden. Pure. */
 export function showTo(shown: Shown, caller: Caller): Shown {
   const hides = (entry: EntryGuard): string | undefined => lackOf(caller, entry);
   const { catalog, hidden } = screen(shown.catalog, { tool: hides, other: hides });

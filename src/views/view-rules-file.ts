@@ -10,8 +10,8 @@ import { readViewRules } from "./read-view-rules.ts";
 import type { ViewPacket } from "./view-rules.ts";
 import { unreadableRules } from "./views.ts";
 
-/** Milliseconds between two looks at the file. Polling also finds a folder that was put in the place of another. */
-const lookMs = 250;
+/** Milliseconds between two checks of the file. Polling also notices that a folder was replaced. */
+const pollMs = 250;
 
 const maxBytes = 4 * 1024 * 1024;
 
@@ -21,9 +21,9 @@ export interface ViewRulesFileOptions {
   readonly onFault?: FaultReporter;
 }
 
-/** The rules of a file, as they are now. Call `close()` when done. */
+/** The current rules of a file. Call `close()` when done. */
 export interface ViewRulesFile extends Source<readonly ViewPacket[]> {
-  /** Stops looking at the file. The rules stay as they are. Callable twice. */
+  /** Stops polling. The rules stay as they are. Callable twice. */
   close(): void;
 }
 
@@ -31,7 +31,7 @@ const denyAll: readonly ViewPacket[] = /* @__PURE__ */ readViewRules([
   { id: "unreadable", verdict: { kind: "deny", reason: unreadableRules } },
 ]);
 
-/** Returns a text that is another once the file was written to; the code of the error if there is none. */
+/** Returns a text that changes when the file is written to; the error code without a file. */
 function fingerprintOf(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
@@ -41,14 +41,14 @@ function fingerprintOf(path: string): string {
   }
 }
 
-/** @throws the errors of the file system, and `SurfaceError` for a file that is too large or not a file. */
+/** Reads the file. @throws errors of the file system; SurfaceError if the path is not a file, or the file is too large. */
 function readTextOf(path: string): string {
   const stats = statSync(path);
   // Opening a pipe would wait for its writer.
   if (!stats.isFile() || stats.size > maxBytes) {
     throw new SurfaceError(
       "INVALID_OPTION",
-      `Reading view rules: "${path}" must be a file of at most ${maxBytes} bytes`,
+      `Cannot read view rules: "${path}" must be a file of at most ${maxBytes} bytes`,
     );
   }
   return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
@@ -58,16 +58,16 @@ function parse(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new SurfaceError("INVALID_OPTION", `Reading view rules: "${path}" must be JSON, and is none`, { cause });
+    throw new SurfaceError("INVALID_OPTION", `Cannot read view rules: "${path}" is not JSON; correct it`, { cause });
   }
 }
 
-/** Returns the error for the log. Rules that do not fit have one of their own. */
-function toUnread(cause: unknown, path: string): unknown {
+/** Returns the error for the log. */
+function toReadError(cause: unknown, path: string): unknown {
   if (cause instanceof SurfaceError) return cause;
   const code = codeOf(cause);
-  const problem = code === "ENOENT" ? "and there is none" : `and cannot be read${code === "" ? "" : ` (${code})`}`;
-  const message = `Reading view rules: "${path}" must be a file of UTF-8 text, ${problem}: nobody gets in until it is`;
+  const problem = code === "ENOENT" ? "does not exist" : `is not readable as UTF-8${code === "" ? "" : ` (${code})`}`;
+  const message = `Cannot read view rules: "${path}" ${problem}; every view is denied until it is readable`;
   return new SurfaceError("INVALID_OPTION", message, { cause });
 }
 
@@ -75,7 +75,8 @@ class WatchedRules implements ViewRulesFile {
   readonly #path: string;
   readonly #report: FaultReporter;
   readonly #listeners = new Listeners<readonly ViewPacket[]>();
-  readonly #looking: NodeJS.Timeout;
+  readonly #polling: NodeJS.Timeout;
+  /** The fingerprint at the last check. */
   #seen: string | undefined;
   /** The fingerprint when the file was read last. */
   #known: string | undefined;
@@ -86,8 +87,8 @@ class WatchedRules implements ViewRulesFile {
     this.#path = path;
     this.#report = report;
     this.#readFirst();
-    // Does not keep a process alive that serves nothing.
-    this.#looking = setInterval(() => this.#look(), lookMs).unref();
+    // Does not keep the process alive.
+    this.#polling = setInterval(() => this.#poll(), pollMs).unref();
   }
 
   get(): readonly ViewPacket[] {
@@ -99,25 +100,25 @@ class WatchedRules implements ViewRulesFile {
   }
 
   close(): void {
-    clearInterval(this.#looking);
+    clearInterval(this.#polling);
     this.#listeners.clear();
   }
 
-  /** Throws for rules that do not fit, which the author hears of at once. A file that is missing may come. */
+  /** Throws for malformed rules, but not for a missing file, which may be created later. */
   #readFirst(): void {
     try {
       this.#text = readTextOf(this.#path);
     } catch (cause) {
-      return this.#tell(toUnread(cause, this.#path));
+      return this.#reportFault(toReadError(cause, this.#path));
     }
     this.#rules = readViewRules(parse(this.#text, this.#path));
   }
 
-  #look(): void {
+  #poll(): void {
     const now = fingerprintOf(this.#path);
     const isSettled = now === this.#seen;
     this.#seen = now;
-    // A file that is still written to would deny everyone: it is read when two looks found the same.
+    // To read a file while it is written would deny every view, so it is read after two equal checks.
     if (!isSettled || now === this.#known) return;
     this.#known = now;
     let text: string | undefined;
@@ -127,7 +128,7 @@ class WatchedRules implements ViewRulesFile {
       this.#replace(text, readViewRules(parse(text, this.#path)));
     } catch (cause) {
       if (text === this.#text) return;
-      this.#tell(toUnread(cause, this.#path));
+      this.#reportFault(toReadError(cause, this.#path));
       this.#replace(text, denyAll);
     }
   }
@@ -135,10 +136,10 @@ class WatchedRules implements ViewRulesFile {
   #replace(text: string | undefined, rules: readonly ViewPacket[]): void {
     this.#text = text;
     this.#rules = rules;
-    this.#listeners.tell(rules, (cause) => this.#tell(cause));
+    this.#listeners.tell(rules, (cause) => this.#reportFault(cause));
   }
 
-  #tell(cause: unknown): void {
+  #reportFault(cause: unknown): void {
     internalError(cause, "reading the file of view rules", this.#report);
   }
 }
@@ -146,12 +147,12 @@ class WatchedRules implements ViewRulesFile {
 const fields: OptionFields<ViewRulesFileOptions> = { onFault: callable };
 
 /**
- * The rules that are in a JSON file, as a source that follows the file: what is written there holds shortly after, for whoever is
- * connected too. While it is gone, or holds what does not fit, nobody gets in. It is read at once, synchronously.
+ * Creates a source of view rules from a JSON file, which it reads at once and follows: changes apply within a second, also to
+ * connected clients. While the file is missing or malformed, every view is denied.
  *
- * @throws SurfaceError `INVALID_OPTION` where the file is there and its rules do not fit, naming packet, rule and field.
+ * @throws SurfaceError `INVALID_OPTION` if the file exists and its rules are malformed, naming packet, rule and field.
  */
 export function viewRulesFile(path: string, options: ViewRulesFileOptions = {}): ViewRulesFile {
-  const { onFault = reportToConsole } = readOptions(options, fields, "Reading a file of view rules");
+  const { onFault = reportToConsole } = readOptions(options, fields, "Cannot read a file of view rules");
   return new WatchedRules(resolve(path), toSafeReporter(onFault));
 }

@@ -1,21 +1,21 @@
 import type { Source } from "../surface/source.ts";
 
-/** What a rule is asked about: whoever connects. What is not known is left out, and matches no condition. */
+/** The facts about a caller that rules test. Unknown facts are left out, and match no condition. */
 export interface ViewEntity {
-  /** The view that was asked for, `default` where none was. */
+  /** The requested view, else `default`. */
   readonly surface: string;
   readonly user_agent?: string;
   readonly project?: string;
-  /** What their program says that it is: its own words. */
+  /** The client program, as it describes itself. */
   readonly client?: { readonly name: string; readonly version: string };
-  /** Who they are, where that was verified: the caller's `id`. */
+  /** The caller's verified `id`. */
   readonly principal?: string;
 }
 
-/** One value, or several of which one has to fit. */
+/** One value, or several of which one must match. */
 export type OneOf = string | readonly string[];
 
-/** Which entities a rule is for: all of its fields have to fit. Empty or left out: every entity. */
+/** The condition of a rule: all of its fields must match. Without fields it matches every entity. */
 export interface ViewCondition {
   readonly surface?: OneOf;
   readonly user_agent?: OneOf;
@@ -24,37 +24,37 @@ export interface ViewCondition {
   readonly principal?: OneOf;
 }
 
-/** How what is visible is shown: every tool by itself, or four tools that find and call the others. */
+/** The form of a view: its tools, or a gateway of four tools that find and call them. */
 export type ViewFace = "direct" | "gateway";
 
-/** A view: what of the catalog is left. */
+/** A view of the catalog. */
 export interface SurfaceVerdict {
   readonly kind: "tool_surface";
-  /** Patterns of the entries that are left; empty or left out: all. */
+  /** Patterns of visible entries. @default all */
   readonly allow?: readonly string[];
-  /** Patterns of the entries that are not; goes before `allow`. */
+  /** Patterns of hidden entries. Takes precedence over `allow`. @default none */
   readonly disallow?: readonly string[];
-  /** Leaves only what does not change anything, whatever is added later. Default `false`. */
+  /** Hides all tools that may change something, also those added later. @default false */
   readonly readOnly?: boolean;
-  /** What the model is told besides, behind the app's own instructions. */
+  /** Further instructions for the model, appended to those of the app. */
   readonly instructions?: string;
-  /** Default `"direct"`. */
+  /** @default "direct" */
   readonly face?: ViewFace;
 }
 
-/** Nobody gets in by this view. */
+/** A denied view. */
 export interface DenyVerdict {
   readonly kind: "deny";
-  /** Told to whoever asked. */
+  /** The reason in the error that the client gets. */
   readonly reason: string;
 }
 
-/** What a rule says. */
+/** The decision of a rule. */
 export type ViewVerdict = SurfaceVerdict | DenyVerdict;
 
-/** One rule: the first whose condition fits decides. */
+/** One rule. The first rule whose condition matches decides. */
 export interface ViewRule {
-  /** Names it in replays and errors. Default: its number. */
+  /** Names the rule in replays and errors. @default its number */
   readonly id?: string;
   readonly when?: ViewCondition;
   readonly verdict: ViewVerdict;
@@ -63,14 +63,14 @@ export interface ViewRule {
 /** The domain of packets whose rules decide about views. */
 export const viewDomain = "mcp-surface/routing";
 
-/** Rules that are installed together, as a file holds them. */
+/** Rules that are installed together, for example from one file. */
 export interface ViewPacket {
   readonly id: string;
   readonly domain: typeof viewDomain;
   readonly description?: string;
   /**
-   * Whose requests it is for: it stands in the place of the packet for everybody, with all that this one says of the default view.
-   * Callers say themselves which project they come for. Left out: for everybody.
+   * The project of the requests that this packet decides about, instead of the global packet. Clients choose their project freely.
+   * @default all requests
    */
   readonly project?: string;
   /** At least one. */
@@ -80,14 +80,11 @@ export interface ViewPacket {
 /** A view by name, as an author writes it. */
 export type NamedView = Omit<SurfaceVerdict, "kind"> | { readonly deny: string };
 
-/**
- * Views by name. Clients choose one by its exact name. `default` is the view of clients that choose none; if it is left out, it shows
- * everything.
- */
+/** Views by name. Clients choose one by its exact name, else get `default`, which shows everything if it is left out. */
 export type NamedViews = Readonly<Record<string, NamedView>>;
 
-/** Rules in each of their forms. A list of rules is one packet for all projects; of the packets of one scope the last holds. */
+/** Rules in each of their forms. A list of rules is one global packet. The last packet of a scope is in force. */
 export type ViewRules = readonly ViewRule[] | ViewPacket | readonly ViewPacket[];
 
-/** The argument of `.views()`: views by name, rules, or a source of rules that may be replaced while the app is open. */
+/** The argument of `.views()`: views by name, rules, or a source of rules, which may change while the app is open. */
 export type ViewsInput = NamedViews | ViewRules | Source<ViewRules>;

@@ -17,20 +17,20 @@ import { compileRules, type Decision } from "./compile-rules.ts";
 import { readViewRules } from "./read-view-rules.ts";
 import type { ViewEntity, ViewPacket, ViewRules, ViewsInput } from "./view-rules.ts";
 
-/** The reason for denying every view while the rules cannot be read. The cause goes to the log only. */
+/** The reason for denying every view while the rules cannot be read. Only the log has the cause. */
 export const unreadableRules = "the view rules cannot be read";
 
 /** Dependencies of {@link Views}. */
 export interface ViewsDeps {
-  /** The server's name: patterns may put it in front of the name of a tool. */
+  /** The server's name, which patterns may put in front of a tool's name. */
   readonly server?: string;
-  /** The app's own tools: none may have the name of a gateway's tool if a rule shows a gateway. @default none */
+  /** The app's tools. If a rule shows a gateway, none may have the name of a gateway's tool. @default none */
   readonly tools?: readonly { readonly name: string; readonly origin: string }[];
-  /** Receives the reason if rules of a source cannot be read. @default the console */
+  /** Receives the reason if the rules of a source cannot be read. @default the console */
   readonly report?: FaultReporter;
 }
 
-/** Returns true for a source, which may replace its rules; false for views that have the names of its methods. */
+/** Returns true for a source of rules, and false for views named `get` and `subscribe`. */
 export function isSource(input: ViewsInput | undefined): input is Source<ViewRules> {
   return isObject(input) && isFunction(Reflect.get(input, "get")) && isFunction(Reflect.get(input, "subscribe"));
 }
@@ -53,7 +53,7 @@ const unreadable: InstalledViews = Object.freeze({
   decide: () => denied,
 });
 
-/** Returns the first rule that shows a gateway, in words; `undefined` if there is none. */
+/** Returns the name of the first rule that shows a gateway, for messages; `undefined` without such a rule. */
 export function findGateway(packets: readonly ViewPacket[]): string | undefined {
   for (const { id, rules } of packets) {
     const index = rules.findIndex(({ verdict }) => verdict.kind === "tool_surface" && verdict.face === "gateway");
@@ -69,7 +69,7 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
     if (taken === undefined) continue;
     throw new SurfaceError(
       "NAME_COLLISION",
-      `Naming ${origin}: its name on the wire, "${name}", is taken by ${gatewayOrigin(taken)} that ${gateway} shows`,
+      `Cannot name ${origin}: the wire name "${name}" is taken by ${gatewayOrigin(taken)} that ${gateway} shows; rename it`,
     );
   }
   return { packets, decide: compileRules(packets, server) };
@@ -78,14 +78,14 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
 const noValue = Symbol("no value");
 
 /**
- * The compiled rules of an app, which it follows if they come from a source. While the rules of a source cannot be read every view is
- * denied and the reason is reported. Call `close()` when done.
+ * The compiled rules of an app. Follows the source of the rules, if any; while it cannot be read, every view is denied. Call `close()`
+ * when done.
  */
 export class Views {
   readonly canChange: boolean;
-  #hasTaken = false;
+  #hasRead = false;
   #installed: InstalledViews = unreadable;
-  /** What the source gave last, whatever was made of it. */
+  /** The last value of the source, valid or not. */
   #value: unknown = noValue;
   #stop: (() => unknown) | undefined;
   #isClosed = false;
@@ -93,7 +93,7 @@ export class Views {
   readonly #deps: ViewsDeps;
   readonly #report: FaultReporter;
 
-  /** @throws SurfaceError `INVALID_OPTION` for rules that do not fit and come from no source, `NAME_COLLISION`. */
+  /** @throws SurfaceError `INVALID_OPTION` for malformed rules, unless they come from a source; `NAME_COLLISION`. */
   constructor(input: ViewsInput | undefined, deps: ViewsDeps = {}) {
     this.#deps = deps;
     this.#report = toSafeReporter(deps.report ?? reportToConsole);
@@ -106,12 +106,12 @@ export class Views {
     return this.#installed;
   }
 
-  /** Decides who sees what: the only place that does. Never throws. */
+  /** Decides which entries an entity sees. Nothing else does. Never throws. */
   decide(entity: ViewEntity): Decision {
     return this.#installed.decide(entity);
   }
 
-  /** Calls `changed` after each change of the rules, at once. Returns a function that stops it. */
+  /** Calls `changed` synchronously after each change of the rules. Returns a function that stops it. */
   subscribe(changed: () => void): () => void {
     return this.#listeners.add(changed);
   }
@@ -121,26 +121,26 @@ export class Views {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listeners.clear();
-    runUnawaited(() => this.#stop?.(), this.#tell);
+    runUnawaited(() => this.#stop?.(), this.#reportFault);
   }
 
-  readonly #tell = (cause: unknown): void => {
+  readonly #reportFault = (cause: unknown): void => {
     internalError(cause, "reading the view rules", this.#report);
   };
 
   #follow(source: Source<ViewRules>): void {
     runUnawaited(() => {
-      const stop: unknown = source.subscribe(() => this.#take(source));
+      const stop: unknown = source.subscribe(() => this.#read(source));
       if (typeof stop === "function") this.#stop = () => Reflect.apply(stop, undefined, []);
-      this.#take(source);
+      this.#read(source);
       if (typeof stop === "function") return;
-      onRejection(stop, this.#tell);
-      throw new SurfaceError("INVALID_OPTION", "Following view rules: what subscribe() returns must be a function");
-    }, this.#tell);
+      onRejection(stop, this.#reportFault);
+      throw new SurfaceError("INVALID_OPTION", "Cannot follow view rules: subscribe() must return a function");
+    }, this.#reportFault);
   }
 
-  /** Takes what a source holds now. What cannot be read denies: what held before may be what was to be taken back. */
-  #take(source: Source<ViewRules>): void {
+  /** Installs the value of the source. Denies all views if it cannot be read: the new rules may revoke what the old ones allow. */
+  #read(source: Source<ViewRules>): void {
     if (this.#isClosed) return;
     let value: unknown = noValue;
     let next: InstalledViews = unreadable;
@@ -149,24 +149,23 @@ export class Views {
       if (Object.is(value, this.#value)) return;
       next = install(readViewRules(value), this.#deps);
     } catch (cause) {
-      if (value === noValue && this.#value === noValue && this.#hasTaken) return;
-      // A promise in the place of rules: its rejection is nobody's else.
+      if (value === noValue && this.#value === noValue && this.#hasRead) return;
+      // A promise in the place of rules may reject later.
       onRejection(value, () => {});
-      this.#tell(cause);
+      this.#reportFault(cause);
     }
     this.#value = value;
     this.#installed = next;
-    this.#hasTaken = true;
-    this.#listeners.tell(undefined, this.#tell);
+    this.#hasRead = true;
+    this.#listeners.tell(undefined, this.#reportFault);
   }
 }
 
 /**
- * Refuses the name of a view that no rule can match, where a program and not a client chooses the view. Rules that cannot be
- * read yet deny everyone until they can be, so no name is refused then.
+ * Refuses the name of a view that no rule can match, if a program chooses the view. Accepts any name while the rules cannot be read.
  *
- * @param doing - the action of the caller, the start of the message.
- * @throws SurfaceError `INVALID_OPTION` naming views that may have been meant.
+ * @param doing - the start of the message.
+ * @throws SurfaceError `INVALID_OPTION` with similar names.
  */
 export function assertViewName({ installed }: Views, name: string, doing: string): void {
   if (name === defaultView || installed.unreadable !== undefined) return;

@@ -295,7 +295,7 @@ describe("context()", () => {
   });
 
   it.each<[string, () => unknown, string]>([
-    ["what is no function", () => anyStage(app).context({}), "it takes a function"],
+    ["what is no function", () => anyStage(app).context({}), "its argument must be a function"],
     ["a second one", () => anyStage(app.context(() => 1)).context(() => 1), "it was called already"],
     [
       "one after tools",

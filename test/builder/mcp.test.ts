@@ -47,7 +47,7 @@ describe("the stages of an app", () => {
     ["without members", { name: "s" }],
     ["null", null],
   ])("mcp() refuses a surface that defineSurface() did not make when it is %s", (_what, surface) => {
-    expectRefusal(() => cast(mcp, surface), "INVALID_OPTION", "its surface must be made by defineSurface()");
+    expectRefusal(() => cast(mcp, surface), "INVALID_OPTION", "its surface must be the result of defineSurface()");
   });
 
   it("every step returns a new frozen app and leaves the one before as it was", async () => {
@@ -159,12 +159,16 @@ describe("boot errors, for callers who cast", () => {
       .bridge(link)
       .tools({ ping: { handler: () => 1 } });
     expect(app.generic).toBe(app);
-    expectRefusal(() => app.generic.tools({ ping: { handler: () => 1 } }), "NAME_COLLISION", "there is one already");
+    expectRefusal(() => app.generic.tools({ ping: { handler: () => 1 } }), "NAME_COLLISION", "the app has one");
   });
 
   it("expose() throws ALREADY_EXPOSED when a member was exposed before, whichever way", () => {
     const once = any(mcp(counter)).expose({ log: "resource" });
-    expectRefusal(() => once.expose({ log: "resource" }), "ALREADY_EXPOSED", 'Exposing "log": it is exposed already');
+    expectRefusal(
+      () => once.expose({ log: "resource" }),
+      "ALREADY_EXPOSED",
+      'Cannot expose "log": it is exposed already',
+    );
     expectRefusal(() => once.bridge(link).expose({ log: "tool" }), "ALREADY_EXPOSED", "expose it in one place");
   });
 
@@ -186,13 +190,13 @@ describe("boot errors, for callers who cast", () => {
   it("tools() and serve() throw NOT_LINKED when there is no link", async () => {
     const app = any(mcp(counter));
     expectRefusal(() => app.tools({}), "NOT_LINKED", "call bridge() or implement() first");
-    expectRefusal(() => app.open(), "NOT_LINKED", 'Serving surface "counter": it has no link');
+    expectRefusal(() => app.open(), "NOT_LINKED", 'Cannot serve surface "counter": it has no link');
     await expect(app.serve(holdingTarget())).rejects.toMatchObject({ code: "NOT_LINKED" });
   });
 
   it("bridge() and implement() throw ALREADY_LINKED when there is a link", () => {
     for (const app of [any(mcp(counter).bridge(link)), any(mcp(counter).implement(countingHandlers()))]) {
-      expectRefusal(() => app.bridge(link), "ALREADY_LINKED", "one bridge() or implement() an app");
+      expectRefusal(() => app.bridge(link), "ALREADY_LINKED", "call bridge() or implement() once");
       expectRefusal(() => app.implement(countingHandlers()), "ALREADY_LINKED", "it is linked already");
     }
   });
@@ -200,14 +204,14 @@ describe("boot errors, for callers who cast", () => {
   it.each([undefined, null, {}, "unix:///tmp/s"])(
     "bridge(%j) throws INVALID_OPTION when that is no link",
     (notLink) => {
-      expectRefusal(() => any(mcp(counter)).bridge(notLink), "INVALID_OPTION", "a link has a connect() method");
+      expectRefusal(() => any(mcp(counter)).bridge(notLink), "INVALID_OPTION", "its argument must be a link");
     },
   );
 
   it.each([
     [{ count_bump: { handler: () => 1 } }, 'is taken by procedure "count.bump"'],
     [{ "count.bump": { handler: () => 1 } }, 'is taken by procedure "count.bump"'],
-    [{ a_b: { handler: () => 1 }, "a.b": { handler: () => 1 } }, 'Naming tool "a.b": its name on the wire, "a_b", is'],
+    [{ a_b: { handler: () => 1 }, "a.b": { handler: () => 1 } }, 'Cannot name tool "a.b": the wire name "a_b" is'],
   ])("tools() throws NAME_COLLISION naming both origins when a name is taken: %j", (tools, sentence) => {
     expectRefusal(() => any(mcp(counter).bridge(link)).tools(tools), "NAME_COLLISION", sentence);
   });
@@ -217,7 +221,7 @@ describe("boot errors, for callers who cast", () => {
     const tool = { log: { handler: () => 1 } };
     expectRefusal(() => app.tools(tool).expose({ log: "tool" }), "NAME_COLLISION", '"log"');
     expectRefusal(() => app.expose({ log: "tool" }).tools(tool), "NAME_COLLISION", '"log"');
-    expectRefusal(() => app.tools(tool).tools(tool), "NAME_COLLISION", 'Adding tool "log": there is one already');
+    expectRefusal(() => app.tools(tool).tools(tool), "NAME_COLLISION", 'Cannot add tool "log": the app has one');
   });
 
   it("a resource leaves its name free when a tool asks for it", async () => {
@@ -233,7 +237,7 @@ describe("boot errors, for callers who cast", () => {
     expectRefusal(
       () => mcp(surface),
       "NAME_COLLISION",
-      'Naming procedure "node_rerun": its name on the wire, "node_rerun", is taken by procedure "node.rerun"',
+      'Cannot name procedure "node_rerun": the wire name "node_rerun" is taken by procedure "node.rerun"',
     );
   });
 

@@ -173,8 +173,8 @@ describe("who an app says sees what", () => {
   it("views() is refused when the app has no link, or has them already", () => {
     expectRefusal(() => any(mcp(counter)).views({ a: {} }), "NOT_LINKED", "call bridge() or implement() first");
     const app = linked().views({ a: {} });
-    expectRefusal(() => app.views({ b: {} }), "INVALID_OPTION", "once is enough");
-    expectRefusal(() => app.tools({ x: { handler } }).views({ b: {} }), "INVALID_OPTION", "once is enough");
+    expectRefusal(() => app.views({ b: {} }), "INVALID_OPTION", "call it once");
+    expectRefusal(() => app.tools({ x: { handler } }).views({ b: {} }), "INVALID_OPTION", "call it once");
   });
 
   it.each([
@@ -244,7 +244,7 @@ describe("who an app says sees what", () => {
   it("an app is told that rules may turn a gateway on later when its rules come from a source", () => {
     const later = (): AnyStage => linked().views(rules).tools({ schema: { handler } });
     expect(refused(later).message).toBe(
-      'Naming tool "schema" of the gateway, which rules may turn on later: its name on the wire, "schema", is taken by tool "schema"',
+      'Cannot name tool "schema" of the gateway, which rules may turn on later: the wire name "schema" is taken by tool "schema"; rename one of them',
     );
     expect(refused(() => linked().views(gateway).tools({ call: { handler } })).message).not.toContain("later");
   });

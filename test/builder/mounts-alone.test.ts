@@ -99,7 +99,7 @@ describe("an app of a source whose schemas are hostile", () => {
 
   it.each([
     [manySteps.name, /VALIDATION_ERROR.*v: too long to check against its pattern/s, []],
-    [manyStepsOut.name, /INVALID_OUTPUT.*did not pass its own schema/s, ["v: too long to check against its pattern"]],
+    [manyStepsOut.name, /INVALID_OUTPUT.*did not match its own schema/s, ["v: too long to check against its pattern"]],
   ])("refuses a value that takes too many steps for %s and stays responsive", async (...[name, words, logged]) => {
     const { client, faults } = open();
     await client.toolNames();
@@ -190,6 +190,6 @@ describe("an app of one source", () => {
   it("is refused when it has resources that cannot be read", () => {
     const source: MountSource = { list: () => [], subscribe: () => () => {}, invoke: () => 1, resources: () => [] };
     expectRefusal(() => appOfMount("hero", source), "INVALID_OPTION", "a method read()");
-    expectRefusal(() => appOfMount("", source), "INVALID_OPTION", "its name comes first");
+    expectRefusal(() => appOfMount("", source), "INVALID_OPTION", "its name must be a text");
   });
 });

@@ -63,7 +63,7 @@ describe("prompts() and resources()", () => {
       "two prompts of one name on the wire",
       () => anyStage(app).prompts({ "a.b": prompt }).prompts({ a_b: prompt }),
       "NAME_COLLISION",
-      'Naming prompt "a_b": its name on the wire, "a_b", is taken by prompt "a.b"',
+      'Cannot name prompt "a_b": the wire name "a_b" is taken by prompt "a.b"',
     ],
     [
       "a resource twice",
@@ -82,7 +82,7 @@ describe("prompts() and resources()", () => {
       "a member that is exposed later",
       () => anyStage(app).resources({ rows: resource }).expose({ rows: "resource" }),
       "NAME_COLLISION",
-      'Naming resource "rows": its key is taken by cell "rows"',
+      'Cannot name resource "rows": its key is taken by cell "rows"',
     ],
     ["a prompt without a handler", () => anyStage(app).prompts({ a: {} }), "MISSING_HANDLER", 'prompt "a"'],
     [

@@ -63,7 +63,7 @@ describe("pull()", () => {
 
   it("pull() throws NAME_COLLISION when it is called twice", () => {
     for (const app of [any(mcp(counter)).pull(), any(mcp(counter)).bridge(link).pull()]) {
-      expectRefusal(() => app.pull(), "NAME_COLLISION", "Calling pull(): it was called already");
+      expectRefusal(() => app.pull(), "NAME_COLLISION", "Cannot call pull(): it was called already");
     }
   });
 
@@ -80,7 +80,7 @@ describe("pull()", () => {
       () => any(mcp(counter)).bridge(link).tools(bespoke).pull(),
     ];
     for (const order of orders) {
-      expectRefusal(order, "NAME_COLLISION", `its name on the wire, "${name}", is taken by`);
+      expectRefusal(order, "NAME_COLLISION", `the wire name "${name}" is taken by`);
     }
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import type { ReplayOptions } from "../../src/builder/replay-app.ts";
+import type { ReplayOptions } from "../../src/builder/assemble-app.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { operationRegistry } from "../../src/catalog/mounts/operation-registry.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
@@ -60,7 +60,7 @@ describe("what an app says that somebody would be shown", () => {
       .views({ readonly: { readOnly: true } });
     // What it is tested for.
     const replay = (): unknown => app.replay(options as ReplayOptions);
-    expectRefusal(replay, "INVALID_OPTION", `Calling replay(): ${problem}`);
+    expectRefusal(replay, "INVALID_OPTION", `Cannot call replay(): ${problem}`);
   });
 
   it("replay() takes options that are undefined for left out", () => {
@@ -130,7 +130,7 @@ describe("what an app says that somebody would be shown", () => {
   it("replay() is refused when the app has no link", () => {
     // The stages show what is legal; this does what is not.
     const app = mcp(counter) as unknown as { replay(): unknown };
-    expectRefusal(() => app.replay(), "NOT_LINKED", "Calling replay(): it needs a link");
+    expectRefusal(() => app.replay(), "NOT_LINKED", "Cannot call replay(): the app has no link");
   });
 });
 

@@ -6,12 +6,12 @@ import { sampleCatalog } from "../views/support.ts";
 const catalog = sampleCatalog();
 
 describe("warnings about views", () => {
-  it("viewWarnings() names the pattern, its place and names near it when it fits nothing", () => {
+  it("viewWarnings() names the pattern, its place and names near it when it matches nothing", () => {
     const views = new Views({ readonly: { disallow: ["node_*", "nodd_*"], allow: ["sumarise", "zzz"] } });
     expect(viewWarnings(views, catalog)).toEqual([
-      'the pattern "sumarise" in "allow" of rule "readonly" of packet "views" fits nothing; near it are "summarise"',
-      'the pattern "zzz" in "allow" of rule "readonly" of packet "views" fits nothing',
-      'the pattern "nodd_*" in "disallow" of rule "readonly" of packet "views" fits nothing; near it are "node.log", "node.rerun", "node_log", "node_rerun", "nodes"',
+      'the pattern "sumarise" in "allow" of rule "readonly" of packet "views" matches nothing; near it are "summarise"',
+      'the pattern "zzz" in "allow" of rule "readonly" of packet "views" matches nothing',
+      'the pattern "nodd_*" in "disallow" of rule "readonly" of packet "views" matches nothing; near it are "node.log", "node.rerun", "node_log", "node_rerun", "nodes"',
     ]);
   });
 
@@ -24,7 +24,7 @@ describe("warnings about views", () => {
   it("viewWarnings() is silent when a pattern may be meant for what is mounted", () => {
     const views = new Views({ a: { disallow: ["git.*", "git_push", "*_push", "gi*", "hub.push"] } });
     expect(viewWarnings(views, catalog, ["git"])).toEqual([
-      'the pattern "hub.push" in "disallow" of rule "a" of packet "views" fits nothing',
+      'the pattern "hub.push" in "disallow" of rule "a" of packet "views" matches nothing',
     ]);
   });
 

@@ -20,11 +20,11 @@ describe("what an app warns its author of", () => {
       .mount("hub", operationRegistry())
       .tools({ outer: { reach: ["hub.a", "h*", "inner", "iner"], handler }, inner: { handler } });
     expect(() => app.open()).toThrow(
-      'Cannot add tool "outer": its "reach" names "iner", which is not a tool of this app; near it are "inner"',
+      'Cannot add tool "outer": its "reach" has "iner", which is not a tool of this app; near it are "inner"',
     );
   });
 
-  it("tells of a reach whose pattern fits nothing when it is opened", async () => {
+  it("tells of a reach whose pattern matches nothing when it is opened", async () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .mount("hub", operationRegistry())
@@ -34,8 +34,8 @@ describe("what an app warns its author of", () => {
       });
     const runtime = app.open();
     expect(told()).toEqual([
-      'the pattern "ine?r" in "reach" of tool "outer" fits nothing; near it are "inner"',
-      'the pattern "zzz*" in "reach" of tool "outer" fits nothing',
+      'the pattern "ine?r" in "reach" of tool "outer" matches nothing; near it are "inner"',
+      'the pattern "zzz*" in "reach" of tool "outer" matches nothing',
     ]);
     await runtime.close();
   });
@@ -52,7 +52,7 @@ describe("what an app warns its author of", () => {
       });
     const runtime = app.open();
     expect(told()).toEqual([
-      'tool "outer" may call nothing that its "reach" fits: for "inner", its "authority" must have "counter:write", and has "counter:read"',
+      'tool "outer" may call no tool that its "reach" matches: for "inner", its "authority" must have "counter:write", and has "counter:read"',
     ]);
     await runtime.close();
   });
@@ -61,7 +61,7 @@ describe("what an app warns its author of", () => {
     const allowing = (...allow: string[]): ViewRules => [{ id: "a", verdict: { kind: "tool_surface", allow } }];
     const rules = cellSource(allowing("first"));
     const runtime = mcp(counter).bridge(deadLink()).tools({ inner: { handler } }).views(rules).open();
-    const first = 'the pattern "first" in "allow" of rule "a" of packet "views" fits nothing';
+    const first = 'the pattern "first" in "allow" of rule "a" of packet "views" matches nothing';
     expect(told()).toEqual([first]);
     rules.set(allowing("first", "inner", "second"));
     rules.set(allowing("second"));

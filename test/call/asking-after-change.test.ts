@@ -35,7 +35,7 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
     expect(await outcome).toMatchObject({
       code: "ASK_AFTER_CHANGE",
       message: expect.stringMatching(
-        /^the client was not asked the form "who": .* ask first, or call them one by one$/,
+        /^the client was not asked the form "who": .* ask first, or make the calls one by one$/,
       ),
     });
     expect(change).toHaveBeenCalledTimes(1);

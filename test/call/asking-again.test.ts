@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
 import { canonicalText } from "../../src/schema/json.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,4 +1,4 @@
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { Asking, AskKind, ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

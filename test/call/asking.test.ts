@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { Asks, ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { SurfaceError } from "../../src/errors.ts";
@@ -125,7 +125,9 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
       twice: asking((ask) => Promise.all([ask.elicit("who", Name, "Who?"), ask.elicit("who", Name, "Whom?")])),
     });
     expect(shortOf(await run(tools, "twice", accepting({ name: "Ada" })))).toBe("INTERNAL");
-    expect(String(tools.faults[0]?.cause)).toContain('Asking "who": it was asked something else');
+    expect(String(tools.faults[0]?.cause)).toContain(
+      'Cannot ask "who": this call asked another question under the key',
+    );
   });
 
   it.each<[string, (ask: Asks) => unknown, string]>([
@@ -415,10 +417,10 @@ describe("a call that is made again with answers", () => {
     expect(rounds).toEqual([["who"], ["who"]]);
     expect(outcome).toMatchObject({
       code: "ASK_FAILED",
-      message: 'the question "who" was another one when it was asked again',
+      message: 'the question "who" changed each time after it was answered',
     });
     expect(tools.faults).toMatchObject([{ where: 'tool "fickle"', cause: { code: "CONTRADICTION" } }]);
-    expect(String(tools.faults[0]?.cause)).toContain('Asking "who"');
+    expect(String(tools.faults[0]?.cause)).toContain('Cannot use the answer to "who"');
   });
 
   it("goes on when a question was another one once", async () => {

@@ -46,8 +46,8 @@ describe("asynchronous functions of authors that fail", () => {
 
   it.each<readonly [string, () => unknown, readonly string[]]>([
     ["stop", () => listens, ["later"]],
-    ["subscribe", fails, ["Following view rules: what subscribe() returns must be a function", "later"]],
-    ["answer of nothing", () => undefined, ["Following view rules: what subscribe() returns must be a function"]],
+    ["subscribe", fails, ["Cannot follow view rules: subscribe() must return a function", "later"]],
+    ["answer of nothing", () => undefined, ["Cannot follow view rules: subscribe() must return a function"]],
   ])("rules of a source hold, and it is reported, when its %s fails", async (_name, subscribe, messages) => {
     const said: unknown[] = [];
     // Nothing sees to it that an author's source is one.

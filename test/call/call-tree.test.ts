@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
-import { CallTree } from "../../src/call/call-tree.ts";
-import type { TrackedCall } from "../../src/call/call-tree.ts";
-import { anonymous, callerKey } from "../../src/surface/caller.ts";
+import { CallTree, type CallEvent, type CallNode, type TrackedCall } from "../../src/call/call-tree.ts";
+import { anonymous } from "../../src/surface/caller.ts";
+import { callerKey } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
-function open(tree: CallTree, id: string, above?: TrackedCall): TrackedCall {
-  return tree.open({ entry: { id }, caller: anonymous, args: { id }, above });
+function open(tree: CallTree, id: string, parent?: TrackedCall): TrackedCall {
+  return tree.open({ entry: { id }, caller: anonymous, args: { id }, parent });
 }
 
 function idsOf(tree: CallTree): readonly string[] {

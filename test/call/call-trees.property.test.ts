@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
-import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
+import type { CallEvent, CallNode } from "../../src/call/call-tree.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { OnAbort } from "../../src/catalog/entry.ts";
 import { ada, toolsOf } from "./nesting-support.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";

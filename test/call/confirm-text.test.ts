@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
@@ -95,7 +95,7 @@ describe.each(Object.entries(eras))("a question that its author writes, %s", (_e
     const { read, reply } = agreeing();
     expect(await run(tools, reply, { id: 7 })).toMatchObject({
       code: "ASK_FAILED",
-      message: "the confirmation was another one when it was asked again",
+      message: "the confirmation changed each time after it was answered",
     });
     expect(read).toHaveLength(2);
     expect(handler).not.toHaveBeenCalled();

@@ -20,7 +20,10 @@ describe("Deadlines on a clock of the test", () => {
     vi.advanceTimersByTime(49);
     expect(call.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(call.signal.reason).toMatchObject({ code: "TIMEOUT", message: "Calling: no answer within 50 ms" });
+    expect(call.signal.reason).toMatchObject({
+      code: "TIMEOUT",
+      message: "Cannot finish a call: no answer within 50 ms",
+    });
   });
 
   it("watch() keeps one timer for all calls of one length", () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { Asks } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
-import { limitCall } from "../../src/call/limit-call.ts";
-import type { LimitVerdict, RateLimiter } from "../../src/call/rate-limiter.ts";
+import { limitCall, type LimitVerdict, type RateLimiter } from "../../src/call/limit-call.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { bespoke } from "./support.ts";

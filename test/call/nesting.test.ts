@@ -151,21 +151,21 @@ describe("context.call()", () => {
   });
 
   it.each<readonly [string, Partial<AnyBespokeTool>, string]>([
-    ["nothing has the name", {}, 'Calling "none" from tool "outer": there is no tool of this id or name'],
+    ["nothing has the name", {}, 'Cannot call "none" from tool "outer": there is no tool of this id or name'],
     [
       "there is no reach",
       { reach: [] },
-      'Calling "inner" from tool "outer": its "reach" must have a pattern that fits "inner", and has nothing',
+      'Cannot call "inner" from tool "outer": its "reach" must have a pattern that matches "inner", and has nothing',
     ],
     [
       "it is out of reach",
       { reach: ["x", "y.*"] },
-      'Calling "inner" from tool "outer": its "reach" must have a pattern that fits "inner", and has "x", "y.*"',
+      'Cannot call "inner" from tool "outer": its "reach" must have a pattern that matches "inner", and has "x", "y.*"',
     ],
     [
       "authority is lacking",
       { mutates: false },
-      'Calling "inner" from tool "outer": its "authority" must have "probe:write", and has "probe:read"',
+      'Cannot call "inner" from tool "outer": its "authority" must have "probe:write", and has "probe:read"',
     ],
   ])("tells the author's log why, and the handler not, when %s", async (_what, more, message) => {
     const tools = toolsOf({ outer: calling(message.includes("none") ? "none" : "inner", more), inner: done });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { toSessionOver } from "../../src/catalog/own-refusals.ts";
 import { everyKind } from "./asking-support.ts";

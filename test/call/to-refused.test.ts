@@ -172,7 +172,7 @@ describe("toRefused() and an error of the package", () => {
       expect(refused).toMatchObject({
         code: "OVERFLOW",
         retryable: true,
-        message: expect.stringMatching(/^too much is in use at once/),
+        message: expect.stringMatching(/^too many operations are running/),
       });
       expect(faults).toEqual([]);
     },

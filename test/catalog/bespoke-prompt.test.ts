@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
-import { createInvoker } from "../../src/call/create-invoker.ts";
-import type { PromptOutcome } from "../../src/call/outcome.ts";
+import { createInvoker, type PromptOutcome } from "../../src/call/create-invoker.ts";
 import type { AnyBespokePrompt } from "../../src/catalog/custom/bespoke-prompt.ts";
 import { imageBlock } from "../../src/catalog/content/content.ts";
 import type { EntryCall, LogEntry, PromptEntry } from "../../src/catalog/entry.ts";

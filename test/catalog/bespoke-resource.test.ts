@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
-import { createInvoker } from "../../src/call/create-invoker.ts";
-import type { ReadOutcome } from "../../src/call/outcome.ts";
+import { createInvoker, type ReadOutcome } from "../../src/call/create-invoker.ts";
 import type { AnyBespokeResource } from "../../src/catalog/custom/bespoke-resource.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { body } from "../../src/catalog/content/resource-body.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { askingFields, mcpFields } from "../../src/builder/mcp-option-fields.ts";
+import { askingFields, mcpFields } from "../../src/builder/app-definition.ts";
 import { askTimeoutFields } from "../../src/catalog/asking/asking.ts";
 import { handlerFields, rateFields, serverFields } from "../../src/http/resolve-options.ts";
 import type { Option } from "../../src/options/option.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
-import type { AskPort } from "../../src/call/ask-port.ts";
+import type { AskPort } from "../../src/call/asker.ts";
 import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
@@ -151,7 +151,7 @@ describe("the call of a gateway", () => {
       pushing(() => ({ action: "accept" })),
     );
     await vi.advanceTimersByTimeAsync(batchMs + 1000);
-    const message = "the deadline of the batch passed before this was begun";
+    const message = "the deadline of the batch passed before this call started";
     expect(shortOf(await outcome)).toMatchObject({
       results: [
         { success: false, error: { code: "TIMEOUT" } },

@@ -180,7 +180,7 @@ describe("call", () => {
     expect(results).toMatchObject([
       { success: true },
       { error: { code: "ABORTED" } },
-      { error: { code: "ABORTED", message: "the batch was cancelled before this was begun" } },
+      { error: { code: "ABORTED", message: "the batch was cancelled before this call started" } },
       { error: { code: "ABORTED" } },
     ]);
   });

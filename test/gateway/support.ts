@@ -5,7 +5,7 @@ import { cannotNest, type ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { EntryCall, NestedCall, ProgressReport, ToolEntry } from "../../src/catalog/entry.ts";
 import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { undeclaredOutput } from "../../src/catalog/tool-schemas.ts";
-import { createGatewayTools } from "../../src/gateway/create-gateway-tools.ts";
+import { createGatewayTools } from "../../src/gateway/gateway-tools.ts";
 import type { GatewayDeps } from "../../src/gateway/gateway-entry.ts";
 import { OperationIndex } from "../../src/gateway/operation-index.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,7 +1,7 @@
 import { assert, array, constantFrom, integer, property, record } from "fast-check";
 import { RateLimiterMemory, RateLimiterUnion } from "rate-limiter-flexible";
 import { describe, expect, it, vi } from "vitest";
-import type { LimitVerdict, RateLimiter } from "../../src/call/rate-limiter.ts";
+import type { LimitVerdict, RateLimiter } from "../../src/call/limit-call.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
 import { fromRateLimiterFlexible, memoryLimiter, toLimiter } from "../../src/http/limiters.ts";
 import type { RateLimits } from "../../src/http/http-options.ts";

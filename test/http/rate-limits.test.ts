@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { bearer, httpHandler, type HttpHandler, type HttpHandlerOptions } from "../../src/http/index.ts";
 import { cell, cellSource, defineSurface, mcp, mcpResource } from "../../src/index.ts";
-import type { LimitVerdict } from "../../src/call/rate-limiter.ts";
+import type { LimitVerdict } from "../../src/call/limit-call.ts";
 import { able } from "./asking/ask-harness.ts";
 import { modernPost } from "./support/modern-post.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext, type CallStage } from "../../src/call/call-context.ts";
-import type { RateLimiter } from "../../src/call/rate-limiter.ts";
+import type { RateLimiter } from "../../src/call/limit-call.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";
 import type { RpcAnswer } from "../../src/mcp/protocol.ts";

@@ -3,42 +3,42 @@ import type { Guard } from "./guard.ts";
 const mounts: readonly Guard[] = [
   {
     promise: "names from a mount are counted",
-    file: "builder/mount-names.d.ts",
+    file: "builder/app-names.d.ts",
     guard: 'Names["tools"] | MountedName<TPrefix>',
     without: 'Names["tools"]',
     caughtBy: "mount.test-d.ts",
   },
   {
     promise: "what comes from a mount may change something",
-    file: "builder/mount-names.d.ts",
+    file: "builder/app-names.d.ts",
     guard: 'Names["mutating"] | MountedName<TPrefix>',
     without: 'Names["mutating"]',
     caughtBy: "mount.test-d.ts",
   },
   {
     promise: "a prefix that was asserted away counts as any name",
-    file: "builder/mount-names.d.ts",
+    file: "builder/app-names.d.ts",
     guard: "[TPrefix] extends [never] ? string :",
     without: "",
     caughtBy: "mount.test-d.ts",
   },
   {
     promise: "a prefix is a literal",
-    file: "builder/mount-names.d.ts",
+    file: "builder/app-names.d.ts",
     guard: "Record<never, never> extends Record<TPrefix, 1> ?",
     without: "string extends never ?",
     caughtBy: "mount.test-d.ts",
   },
   {
     promise: "a mount takes no name that is taken",
-    file: "builder/mount-names.d.ts",
+    file: "builder/app-names.d.ts",
     guard: "TTools extends TMounted ? TTools :",
     without: "",
     caughtBy: "mount.test-d.ts",
   },
   {
     promise: "a mount takes no name of another with a shorter prefix",
-    file: "builder/mount-names.d.ts",
+    file: "builder/app-names.d.ts",
     guard: ": TMounted extends TTools ? TTools : never",
     without: ": never",
     caughtBy: "mount.test-d.ts",
@@ -68,7 +68,7 @@ const views: readonly Guard[] = [
     caughtBy: "views.test-d.ts",
   },
   {
-    promise: "it is said once who sees what",
+    promise: "views() comes once",
     file: "builder/view-names.d.ts",
     guard: 'true extends TNames["viewed"] ?',
     without: "true extends never ?",
@@ -152,7 +152,7 @@ const views: readonly Guard[] = [
     caughtBy: "views.test-d.ts",
   },
   {
-    promise: "there is a view where it is said who sees what",
+    promise: "views() gets at least one view",
     file: "builder/view-names.d.ts",
     guard: "TInput extends readonly [] | Record<PropertyKey, never> ?",
     without: "TInput extends never ?",
@@ -160,5 +160,5 @@ const views: readonly Guard[] = [
   },
 ];
 
-/** The guards of what is mounted, and of who sees what. */
+/** The guards of mounts and views. */
 export const viewGuards: readonly Guard[] = [...mounts, ...views];

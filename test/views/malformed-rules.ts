@@ -16,7 +16,7 @@ function holdsItself(): object {
   return { when, ...pass };
 }
 
-/** What is wrong with some rules, the rules, and how that is told behind `Reading view rules: `. */
+/** What is wrong with some rules, the rules, and how that is told behind `Cannot read view rules: `. */
 export const malformedRules: readonly (readonly [what: string, input: unknown, message: string])[] = [
   [
     "another domain",

@@ -17,8 +17,8 @@ function misfitOf(input: unknown): string {
   // As above.
   const { code, message } = thrown as SurfaceError;
   expect(code).toBe("INVALID_OPTION");
-  expect(message).toMatch(/^Reading view rules: /);
-  return message.slice("Reading view rules: ".length);
+  expect(message).toMatch(/^Cannot read view rules: /);
+  return message.slice("Cannot read view rules: ".length);
 }
 
 describe("reading view rules", () => {

@@ -41,7 +41,7 @@ describe("rules in a file", () => {
   }
 
   function missing(): string {
-    return `SurfaceError: Reading view rules: "${path}" must be a file of UTF-8 text, and there is none: nobody gets in until it is`;
+    return `SurfaceError: Cannot read view rules: "${path}" does not exist; every view is denied until it is readable`;
   }
 
   function reason(): string {
@@ -97,9 +97,7 @@ describe("rules in a file", () => {
   it("everybody is denied, and the log hears which file it is, when it holds what is no text", async () => {
     await writeFile(path, Buffer.from([0xff, 0xfe, 0x00]));
     await becomes("the view rules cannot be read");
-    expect(String(faults[0]?.cause)).toContain(
-      `Reading view rules: "${path}" must be a file of UTF-8 text, and cannot`,
-    );
+    expect(String(faults[0]?.cause)).toContain(`Cannot read view rules: "${path}" is not readable as UTF-8`);
   });
 
   it("everybody is denied, and the log hears why, when what is written is half a file or does not fit (B9)", async () => {
@@ -147,7 +145,7 @@ describe("rules in a file", () => {
     await writeFile(path, `[{"id":"a","verdict":{"kind":"allow"}}]`);
     expect(thrownBy(() => viewRulesFile(path))).toMatchObject({
       code: "INVALID_OPTION",
-      message: `Reading view rules: rule "a" of packet "views": "verdict.kind" must be "tool_surface" or "deny", and is "allow"`,
+      message: `Cannot read view rules: rule "a" of packet "views": "verdict.kind" must be "tool_surface" or "deny", and is "allow"`,
     });
     await writeFile(path, "{");
     expect(thrownBy(() => viewRulesFile(path))).toMatchObject({ code: "INVALID_OPTION" });

@@ -269,7 +269,7 @@ describe("rules that may be replaced", () => {
     expect(thrown).toMatchObject({
       code: "NAME_COLLISION",
       message:
-        'Naming tool "search": its name on the wire, "search", is taken by tool "search" of the gateway that rule "hub" of packet "views" shows',
+        'Cannot name tool "search": the wire name "search" is taken by tool "search" of the gateway that rule "hub" of packet "views" shows; rename it',
     });
     const source = cellSource<ViewRules>([deny("one")]);
     const views = new Views(source, { tools, report: () => {} });

@@ -1,4 +1,4 @@
-import type { AskPort } from "../../call/ask-port.ts";
+import type { AskPort } from "../../call/asker.ts";
 import type { AskKind, Asking } from "../../catalog/asking/asking.ts";
 import type { Refused } from "../../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";

@@ -1,4 +1,4 @@
-import type { AskPort } from "../../call/ask-port.ts";
+import type { AskPort } from "../../call/asker.ts";
 import type { AskKind, ClientAsk } from "../../catalog/asking/asking.ts";
 import { toSessionOver } from "../../catalog/own-refusals.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../../src/call/call-context.ts";
-import type { CallLimiter, LimitVerdict } from "../../../src/call/rate-limiter.ts";
+import type { CallLimiter, LimitVerdict } from "../../../src/call/limit-call.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { invoker } from "../../../src/from/invoker/index.ts";

@@ -1,8 +1,17 @@
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
-import { nameOf, namespaceOf } from "./operation-id.ts";
 
-/** The rights that the author of an operation asks of its callers. */
+/** Returns the namespace of an operation: its id up to the last dot; empty without a dot. */
+export function namespaceOf(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf(".")));
+}
+
+/** Returns the name of an operation within its namespace: the last segment of its id. */
+export function nameOf(id: string): string {
+  return id.slice(id.lastIndexOf(".") + 1);
+}
+
+/** The access rights that an operation requires. */
 export interface AccessControl {
   readonly requiredScopes?: readonly string[];
   readonly requiredScopesAny?: readonly string[];
@@ -14,17 +23,17 @@ export interface AccessControl {
 export interface OperationSchemas {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
-  /** The schemas of the details that come with its errors, by code. */
+  /** Schemas of the details of its errors, by code. */
   readonly errorSchemas?: Readonly<Record<string, JsonSchema>>;
 }
 
 /** The description of an operation for agents. */
 export interface OperationSpec extends OperationSchemas {
-  /** Its id: what it is called by. */
+  /** Its id, by which `call` finds it. */
   readonly tool: string;
   /** The last segment of its id. */
   readonly name: string;
-  /** The segments before it; empty where there are none. */
+  /** The segments before; empty if there are none. */
   readonly namespace: string;
   readonly version?: string;
   readonly type: "query" | "mutation";
@@ -35,7 +44,7 @@ export interface OperationSpec extends OperationSchemas {
   readonly _meta?: JsonObject;
 }
 
-function toAccessControl({ requires }: EntryGuard): { readonly accessControl?: AccessControl } {
+function toAccessControl({ requires }: EntryGuard): Pick<OperationSpec, "accessControl"> {
   if (requires === undefined) return {};
   const { scopes, scopesAny, resource } = requires;
   const accessControl = {
@@ -46,7 +55,7 @@ function toAccessControl({ requires }: EntryGuard): { readonly accessControl?: A
   return Object.keys(accessControl).length === 0 ? {} : { accessControl };
 }
 
-/** The schemas of an operation, those that it has. */
+/** Returns the schemas of an operation. */
 export function schemasOf({ input, output, errors }: ToolEntry): OperationSchemas {
   return {
     inputSchema: input.json,
@@ -55,25 +64,20 @@ export function schemasOf({ input, output, errors }: ToolEntry): OperationSchema
   };
 }
 
-function wordsOf({ version, title, description, tags }: ToolEntry): Partial<OperationSpec> {
+/** Describes an operation to agents. */
+export function describeOperation(entry: ToolEntry): OperationSpec {
+  const { id, hints, version, title, description, tags = [], meta } = entry;
   return {
+    tool: id,
+    name: nameOf(id),
+    namespace: namespaceOf(id),
+    type: hints.readOnlyHint ? "query" : "mutation",
     ...(version === undefined ? {} : { version }),
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    ...(tags === undefined || tags.length === 0 ? {} : { tags }),
-  };
-}
-
-/** Describes an operation to agents. */
-export function describeOperation(entry: ToolEntry): OperationSpec {
-  return {
-    tool: entry.id,
-    name: nameOf(entry.id),
-    namespace: namespaceOf(entry.id),
-    type: entry.hints.readOnlyHint ? "query" : "mutation",
-    ...wordsOf(entry),
+    ...(tags.length === 0 ? {} : { tags }),
     ...schemasOf(entry),
     ...toAccessControl(entry),
-    ...(entry.meta === undefined ? {} : { _meta: entry.meta }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   };
 }

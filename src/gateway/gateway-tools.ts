@@ -1,0 +1,205 @@
+import type { EntryCall, ToolEntry } from "../catalog/entry.ts";
+import { readField, toFieldSchema, type NumberField } from "../catalog/number-field.ts";
+import { Refusal } from "../errors.ts";
+import { deepFreeze, type JsonObject } from "../schema/json.ts";
+import { createCallTool } from "./call-tool.ts";
+import {
+  findOperation,
+  toGatewayEntry,
+  toNotFound,
+  toScope,
+  type GatewayAnswer,
+  type GatewayDeps,
+} from "./gateway-entry.ts";
+import { describeOperation, schemasOf } from "./operation.ts";
+import { misfit, readText } from "./read-argument.ts";
+import { toSearchQuery, type SearchQuery } from "./search-query.ts";
+
+/** Bytes of JSON on a page. Neither this server nor most hosts cut a result of this size. */
+const maxPageBytes = 96 * 1024;
+
+/** The first items of a list. */
+interface Page {
+  /** The JSON text of its items, joined by commas. */
+  readonly text: string;
+  readonly count: number;
+}
+
+/** Returns at most `limit` items, and as many as fit on a page, but at least one. */
+function takePage<TItem>(items: readonly TItem[], limit: number, describe: (item: TItem) => object): Page {
+  const texts: string[] = [];
+  let room = maxPageBytes;
+  for (const item of items.slice(0, limit)) {
+    const text = JSON.stringify(describe(item));
+    room -= Buffer.byteLength(text) + 1;
+    if (room < 0 && texts.length > 0) break;
+    texts.push(text);
+  }
+  return { text: texts.join(","), count: texts.length };
+}
+
+const listLimit: NumberField = {
+  name: "limit",
+  minimum: 1,
+  maximum: 1000,
+  // About 1,300 tokens, with schemas.
+  default: 10,
+  description: "Maximum number",
+};
+
+interface ListRequest {
+  readonly namespace: string;
+  readonly limit: number;
+  /** The last id of the page before. The operations sorted after it are returned, so that no cursor expires. */
+  readonly after: string;
+}
+
+function createListTool(deps: GatewayDeps): ToolEntry {
+  return toGatewayEntry<ListRequest>(
+    {
+      name: "list",
+      title: "List operations",
+      description:
+        "List the operations you can call, each with its schemas, sorted by id (tool). The answer is long: prefer search, or pass a " +
+        "namespace. An operation of type query only reads; a mutation may change something.",
+      input: deepFreeze({
+        type: "object",
+        properties: {
+          namespace: {
+            type: "string",
+            description: "Only this namespace and below: an id without its last segment",
+          },
+          limit: toFieldSchema(listLimit),
+          cursor: { type: "string", description: "next of the previous answer, if it had one" },
+        },
+      }),
+      output: deepFreeze({
+        type: "object",
+        properties: { operations: { type: "array" }, total: { type: "integer" }, next: { type: "string" } },
+        required: ["operations", "total"],
+      }),
+      decode: (args) => ({
+        namespace: readText(args, "namespace", "a namespace") ?? "",
+        limit: readField(listLimit, args),
+        after: readText(args, "cursor", "next of a previous answer") ?? "",
+      }),
+      async run({ namespace, limit, after }, { caller }) {
+        const all = await deps.index.list(deps.catalog(caller), toScope(deps, caller, namespace));
+        const rest = after === "" ? all : all.filter(({ id }) => id > after);
+        const page = takePage(rest, limit, describeOperation);
+        const last = page.count < rest.length ? rest[page.count - 1] : undefined;
+        const next = last === undefined ? "" : `,"next":${JSON.stringify(last.id)}`;
+        return { text: `{"operations":[${page.text}],"total":${all.length}${next}}` };
+      },
+    },
+    deps,
+  );
+}
+
+function createSchemaTool(deps: GatewayDeps): ToolEntry {
+  return toGatewayEntry<string>(
+    {
+      name: "schema",
+      title: "Get an operation's schemas",
+      description:
+        "Get the JSON Schemas of one operation before you first call it: of its input, its output, and the details of its errors, by " +
+        "error code.",
+      input: deepFreeze({
+        type: "object",
+        properties: { tool: { type: "string", description: "The operation's id" } },
+        required: ["tool"],
+      }),
+      output: deepFreeze({
+        type: "object",
+        properties: {
+          inputSchema: { type: "object" },
+          outputSchema: { type: "object" },
+          errorSchemas: { type: "object" },
+        },
+        required: ["inputSchema"],
+      }),
+      decode(args) {
+        const tool = readText(args, "tool", "the id of an operation");
+        if (tool === undefined) throw misfit("tool", "expected the id of an operation, a string");
+        return tool;
+      },
+      async run(tool, { caller }) {
+        const entry = findOperation(deps, { tool, caller });
+        if (entry !== undefined) return { text: JSON.stringify(schemasOf(entry)) };
+        const { code, message } = await toNotFound(deps, { tool, caller });
+        throw new Refusal(code, message);
+      },
+    },
+    deps,
+  );
+}
+
+const searchLimit: NumberField = {
+  name: "limit",
+  minimum: 1,
+  maximum: 500,
+  default: 50,
+  description: "Maximum number",
+};
+
+interface SearchRequest {
+  readonly query: SearchQuery;
+  readonly namespace: string;
+  readonly limit: number;
+}
+
+async function search(deps: GatewayDeps, request: SearchRequest, { caller }: EntryCall): Promise<GatewayAnswer> {
+  const { query, namespace, limit: most } = request;
+  const catalog = deps.catalog(caller);
+  const scope = toScope(deps, caller, namespace);
+  const isOpen = query.words.length === 0;
+  const listed = isOpen ? await deps.index.list(catalog, scope) : [];
+  const { whole, partly, total } = isOpen
+    ? { whole: listed, partly: [], total: listed.length }
+    : await deps.index.search(catalog, query, { ...scope, most });
+  const { text } = takePage([...whole, ...partly], most, (entry) => {
+    const { id: tool, description = entry.title ?? "" } = entry;
+    return partly.includes(entry) ? { tool, description, partial: true } : { tool, description };
+  });
+  return { text: `{"tools":[${text}],"total":${total}}` };
+}
+
+function createSearchTool(deps: GatewayDeps): ToolEntry {
+  return toGatewayEntry<SearchRequest>(
+    {
+      name: "search",
+      title: "Search operations",
+      description:
+        "Start here: find operations by words in their id, tags and description, best match first. Then read the schemas of the one you " +
+        "choose with schema, and run it with call. If few match all words, partial matches follow.",
+      input: deepFreeze({
+        type: "object",
+        properties: {
+          q: { type: "string", description: "Words, a name or the start of an id; leave out for all" },
+          namespace: { type: "string", description: "Only this namespace and below" },
+          limit: toFieldSchema(searchLimit),
+        },
+      }),
+      output: deepFreeze({
+        type: "object",
+        properties: { tools: { type: "array" }, total: { type: "integer" } },
+        required: ["tools", "total"],
+      }),
+      decode: (args: JsonObject) => ({
+        query: toSearchQuery(readText(args, "q", "a query") ?? ""),
+        namespace: readText(args, "namespace", "a namespace") ?? "",
+        limit: readField(searchLimit, args),
+      }),
+      run: (request, call) => search(deps, request, call),
+    },
+    deps,
+  );
+}
+
+/**
+ * Creates the four tools of a gateway over one view: `call`, `list`, `schema`, `search`. Their descriptions do not depend on the
+ * operations. `toReadingTools()` lists them to callers who can only read.
+ */
+export function createGatewayTools(deps: GatewayDeps): readonly ToolEntry[] {
+  return Object.freeze([createCallTool(deps), createListTool(deps), createSchemaTool(deps), createSearchTool(deps)]);
+}

@@ -97,7 +97,7 @@ export interface AskingOptions {
 }
 
 /** The live surface of an app. */
-export type Reach =
+export type Backend =
   | { readonly kind: "link"; readonly link: Link }
   /** Implemented by the app itself: created each time the app is opened, and closed with it. */
   | { readonly kind: "implement"; implement(options: FaultOptions): LiveSurface<Spec> };
@@ -110,7 +110,7 @@ export interface AppDefinition {
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
   readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;
   readonly resources: ReadonlyMap<string, AnyBespokeResource>;
-  readonly reach: Reach | undefined;
+  readonly backend: Backend | undefined;
   /** Sources of tools that are known only at run time, by prefix. */
   readonly mounts: ReadonlyMap<string, MountSource>;
   /** View rules, or their source. `undefined`: the default view shows everything. */

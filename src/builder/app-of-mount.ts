@@ -3,7 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import { defineSurface } from "../surface/define-surface.ts";
 import { kDefinition, type McpOptions } from "./app-definition.ts";
 import type { ExposedNames } from "./app-names.ts";
-import { App, mcp } from "./mcp.ts";
+import { mcp, toApp } from "./mcp.ts";
 import type { LinkedApp } from "./stages.ts";
 
 /** An app of one source: its tools and resources may have any name, and any tool may change something. */
@@ -35,5 +35,5 @@ export function appOfMount(name: string, source: MountSource, options: McpOption
   const surface = defineSurface(toSurfaceName(name), {});
   const { [kDefinition]: parts } = mcp(surface, { name, ...options }).implement({});
   // One class is behind every stage.
-  return new App({ ...parts, mounts: new Map([["", source]]) }) as unknown as MountedApp;
+  return toApp({ ...parts, mounts: new Map([["", source]]) }) as unknown as MountedApp;
 }

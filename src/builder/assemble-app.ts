@@ -125,18 +125,18 @@ function openBackend(definition: AppDefinition, scope: Scope, report: FaultRepor
   return owned(scope, new HeldSurface({ link, surface, onUnreachable }));
 }
 
-function openLink({ reach, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
-  if (reach === undefined) {
+function openLink({ backend, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
+  if (backend === undefined) {
     throw new SurfaceError(
       "NOT_LINKED",
       `Cannot serve surface "${surface.name}": it has no link; call bridge() or implement()`,
     );
   }
-  if (reach.kind === "link") {
-    const kept = reach.link.keep?.({ onFault, toRefusal });
-    return kept === undefined ? reach.link : owned(scope, kept);
+  if (backend.kind === "link") {
+    const kept = backend.link.keep?.({ onFault, toRefusal });
+    return kept === undefined ? backend.link : owned(scope, kept);
   }
-  return inProcess(owned(scope, reach.implement({ onFault, toRefusal })));
+  return inProcess(owned(scope, backend.implement({ onFault, toRefusal })));
 }
 
 function toInfo({ surface, options }: AppDefinition): ServerInfo {

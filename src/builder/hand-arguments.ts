@@ -54,7 +54,7 @@ type NestedKeysProblem<TTool, TOption extends keyof ToolOptions> = TTool extends
             _ in TOption
           ]: TypeProblem<`"${TOption}" has no "${ExcessKeys<Given, ToolOptions[TOption]> & string}"`>;
         }
-    : { readonly [_ in TOption]: TypeProblem<`the value of "${TOption}" does not fit`> }
+    : { readonly [_ in TOption]: TypeProblem<`"${TOption}" is not what this option takes`> }
   : unknown;
 
 /** `unknown` if a schema was given or left out, else a problem under the key `TSide`. */

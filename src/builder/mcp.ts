@@ -17,7 +17,7 @@ import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
-import { kDefinition, readMcpOptions, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
+import { kDefinition, readMcpOptions, type AppDefinition, type McpOptions, type Backend } from "./app-definition.ts";
 import { assembleApp, replayApp, type ReplayOptions } from "./assemble-app.ts";
 import { addEntries, addMount, assertContext, claimNames, readConfirm, readViewsInput } from "./read-steps.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
@@ -25,7 +25,7 @@ import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
 /** The app at run time, in every stage. Its methods also refuse the calls that the interface of a stage does not allow. */
-export class App implements ServableApp {
+class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
   /** @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
@@ -52,12 +52,15 @@ export class App implements ServableApp {
         "Cannot call bridge(): its argument must be a link, for example inProcess(live)",
       );
     }
-    return this.#reach({ kind: "link", link });
+    return this.#setBackend({ kind: "link", link });
   }
 
   implement(handlers: Implementation<Spec>): App {
     const { surface } = this[kDefinition];
-    return this.#reach({ kind: "implement", implement: (options) => implementSurface(surface, handlers, options) });
+    return this.#setBackend({
+      kind: "implement",
+      implement: (options) => implementSurface(surface, handlers, options),
+    });
   }
 
   expose(map: Readonly<Record<string, ExposeValue | undefined>>): App {
@@ -137,21 +140,21 @@ export class App implements ServableApp {
   }
 
   #assertLinked(method: string): void {
-    if (this[kDefinition].reach !== undefined) return;
+    if (this[kDefinition].backend !== undefined) return;
     throw new SurfaceError(
       "NOT_LINKED",
       `Cannot call ${method}: the app has no link; call bridge() or implement() first`,
     );
   }
 
-  #reach(reach: Reach): App {
-    if (this[kDefinition].reach !== undefined) {
+  #setBackend(backend: Backend): App {
+    if (this[kDefinition].backend !== undefined) {
       throw new SurfaceError(
         "ALREADY_LINKED",
         "Cannot link the app: it is linked already; call bridge() or implement() once",
       );
     }
-    return this.#with({ reach });
+    return this.#with({ backend });
   }
 
   #with(change: Partial<AppDefinition>): App {
@@ -172,6 +175,11 @@ type CollidingOptions<TSpec> = [TagCollision<TSpec>] extends [never]
 type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
   ? UnlinkedApp<TagNames<TSpec>, TSpec>
   : TypeProblem<TagCollision<TSpec>>;
+
+/** Creates an app of validated parts. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
+export function toApp(parts: Omit<AppDefinition, "calls">): ServableApp {
+  return new App(parts);
+}
 
 /** Refuses a surface with two tagged members of one wire name: the result is a sentence instead of an app. */
 export function mcp<TSpec extends Spec>(
@@ -208,7 +216,7 @@ export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
     mounts: new Map(),
     views: undefined,
     replay: false,
-    reach: undefined,
+    backend: undefined,
     context: undefined,
     confirm: undefined,
     pull: false,

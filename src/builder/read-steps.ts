@@ -16,16 +16,17 @@ import { findGateway, isSource } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
-/** Checks of hand-written entries, by the kind of the entry. */
-const checks = {
+type EntryKind = "tool" | "prompt" | "resource";
+
+const checks: Readonly<Record<EntryKind, (name: string, entry: unknown) => void>> = {
   tool: readBespokeTool,
   prompt: readBespokePrompt,
   resource: assertBespokeResource,
-} satisfies Readonly<Record<string, (name: string, entry: unknown) => void>>;
+};
 
 /** Adds hand-written entries. @throws SurfaceError `NAME_COLLISION`, `MISSING_HANDLER`, `INVALID_OPTION`, `INVALID_NAME`. */
 export function addEntries<TEntry>(
-  kind: keyof typeof checks,
+  kind: EntryKind,
   known: ReadonlyMap<string, TEntry>,
   more: Readonly<Record<string, TEntry | undefined>>,
 ): ReadonlyMap<string, TEntry> {
@@ -68,7 +69,7 @@ export function assertContext({ context, tools, prompts, resources }: AppDefinit
 }
 
 /** The arguments of `.confirm()`. */
-export interface GivenConfirm {
+export interface ConfirmArguments {
   readonly which: unknown;
   readonly options: ConfirmOptions | undefined;
 }
@@ -79,7 +80,7 @@ export interface GivenConfirm {
  * @param known - the rule of an earlier call.
  * @throws SurfaceError `INVALID_OPTION`, also for a second call.
  */
-export function readConfirm(known: ConfirmRule | undefined, { which, options = {} }: GivenConfirm): ConfirmRule {
+export function readConfirm(known: ConfirmRule | undefined, { which, options = {} }: ConfirmArguments): ConfirmRule {
   const doing = "Cannot call confirm()";
   if (known !== undefined) throw invalidOption(doing, "it was called already; call it once");
   if (which !== "mutating") {

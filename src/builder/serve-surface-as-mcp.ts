@@ -12,7 +12,7 @@ import type { ViewsInput } from "../views/view-rules.ts";
 import type { McpOptions } from "./app-definition.ts";
 import type { AppNames, MountsChecked, WithContext, WithMounts } from "./app-names.ts";
 import type { PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
-import { mcp, type App } from "./mcp.ts";
+import { mcp } from "./mcp.ts";
 import type {
   ExposeCollisions,
   NotLive,
@@ -24,7 +24,7 @@ import type {
   WithResources,
   WithTools,
 } from "./stages.ts";
-import type { ReplayArgument, ViewsChecked } from "./view-names.ts";
+import type { ReplayArgument, ViewsChecked, ViewsOptions } from "./view-names.ts";
 
 /** The options of {@link serveSurfaceAsMcp} that do not affect names. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
@@ -74,14 +74,29 @@ type ViewableNames<
   TMounts,
 > = WithMounts<WithResources<WithPrompts<TNames, TPrompts>, TResources>, TMounts>;
 
+/** The app at run time, the same object in every stage. */
+interface App {
+  bridge(link: Link): App;
+  expose(map: object): App;
+  pull(): App;
+  context(factory: ContextFactory): App;
+  confirm(which: "mutating", options?: ConfirmOptions): App;
+  tools(tools: object): App;
+  prompts(prompts: object): App;
+  resources(resources: object): App;
+  mount(prefix: string, source: MountSource): App;
+  views(views: ViewsInput, options?: ViewsOptions): App;
+  serve(target?: ServeTarget): Promise<Serving>;
+}
+
 /** The options at run time. */
 interface Given extends ServeSurfaceOptions<Spec> {
-  readonly expose?: Parameters<App["expose"]>[0];
+  readonly expose?: object;
   readonly pull?: boolean;
   readonly context?: ContextFactory;
-  readonly tools?: Parameters<App["tools"]>[0];
-  readonly prompts?: Parameters<App["prompts"]>[0];
-  readonly resources?: Parameters<App["resources"]>[0];
+  readonly tools?: object;
+  readonly prompts?: object;
+  readonly resources?: object;
   readonly mounts?: Readonly<Record<string, MountSource>>;
   readonly views?: ViewsInput;
   readonly replay?: boolean;

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { CallContext } from "./call-context.ts";
-import { notThere } from "./check-again.ts";
+import { createNotFound } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { CallTrail, digestJson, questionsOf } from "./questions.ts";
 
@@ -175,7 +175,7 @@ export class ClientAsker {
     if (call.root.asking?.resumed === undefined) return;
     const stamp = questionsOf(call)?.stamps.get(placeOf(call));
     if (stamp === undefined || this.#stamps.fits(entry, stamp)) return;
-    throw notThere();
+    throw createNotFound();
   }
 
   /** Reports that `_meta` of a call is left out. */

@@ -23,13 +23,13 @@ export function mayActOnThing(caller: Caller, { type, action }: ResourceRequirem
 }
 
 /** The rights that a caller lacks for an entry. */
-export interface Lack {
+export interface MissingGrant {
   /** All scopes of the entry, so that one consent is enough; `undefined` if no consent would help. */
   readonly scopes: readonly string[] | undefined;
 }
 
 /** Such an entry looks as if it did not exist. */
-const hopeless: Lack = Object.freeze({ scopes: undefined });
+const hopeless: MissingGrant = Object.freeze({ scopes: undefined });
 
 function isExempt({ isAnonymous, isTool }: Caller): boolean {
   return isAnonymous && isTool !== true;
@@ -54,7 +54,7 @@ function everything({ scopes, requires }: EntryGuard, hasAny: boolean): readonly
  * that an author requires. Anonymous callers do not need the default scopes, since the server decides whether to serve them.
  * {@link mayActOnThing} checks a resource that an argument names.
  */
-export function authorise(caller: Caller, entry: EntryGuard): Lack | undefined {
+export function authorise(caller: Caller, entry: EntryGuard): MissingGrant | undefined {
   const { requires } = entry;
   if (requires?.resource !== undefined && !mayActOn(caller, requires.resource)) return hopeless;
   const hasAny = requires === undefined || hasOne(caller, requires);

@@ -10,9 +10,9 @@ import { anyCodec } from "../schema/wire-codec.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import type { AskPort, ClientAsker } from "./asker.ts";
 import type { TrackedCall } from "./call-tree.ts";
-import type { HeldTime } from "./deadlines.ts";
+import type { PausedTime } from "./deadlines.ts";
 import type { CallLimiter } from "./limit-call.ts";
-import type { Nesting, PartOf } from "./nesting.ts";
+import type { NestedInvoker, ParentLink } from "./nesting.ts";
 import { CallTrail, type Questions } from "./questions.ts";
 
 /** Receives a call's progress. */
@@ -76,7 +76,7 @@ export interface CallSetting {
   /** Called when the call reaches a stage. */
   readonly reached?: ((stage: CallStage) => void) | undefined;
   /** The parent of a nested call. @default none: a root call, made by a host */
-  readonly partOf?: PartOf | undefined;
+  readonly partOf?: ParentLink | undefined;
   /** Sends questions to the client. @default none: the client cannot be asked */
   readonly asking?: AskPort | undefined;
 }
@@ -92,7 +92,7 @@ export class CallContext implements EntryCall {
   readonly reached: (stage: CallStage) => void;
   /** The rate limit of a known caller. Anonymous callers share one identity, so their calls are not counted. */
   readonly limiter: CallLimiter | undefined;
-  readonly partOf: PartOf | undefined;
+  readonly partOf: ParentLink | undefined;
   /** Sends questions to the client. May be set later, before a handler runs. */
   asking: AskPort | undefined;
   /** Returns whether the caller still sees the entry. `undefined`: it cannot be hidden while the call runs. */
@@ -118,14 +118,14 @@ export class CallContext implements EntryCall {
   /** Stops the watch on its deadline. */
   unwatch: (() => void) | undefined;
   /** The time for which questions have stopped its clock. */
-  held: HeldTime | undefined;
+  held: PausedTime | undefined;
   /** The deadline as `performance.now()` counts, and as Unix time in milliseconds. */
   dueAt: number = Number.POSITIVE_INFINITY;
   deadline: number | undefined;
   /** The limit up to which questions put off `dueAt`: a `timeoutMs` set for this call or one above it. */
   latestAt: number = Number.POSITIVE_INFINITY;
   readonly #sink: ProgressSink | undefined;
-  #nesting: Nesting | undefined;
+  #nesting: NestedInvoker | undefined;
   /** Nested calls whose handlers run. */
   #children: Set<CallContext> | undefined;
   #onChildrenDone: (() => void)[] | undefined;
@@ -236,7 +236,7 @@ export class CallContext implements EntryCall {
   }
 
   /** Lets the handler of a tool make nested calls from now on. */
-  allowNesting(nesting: Nesting, by: ToolEntry): void {
+  allowNesting(nesting: NestedInvoker, by: ToolEntry): void {
     this.#nesting = nesting;
     this.entry = by;
   }
@@ -257,7 +257,7 @@ export class CallContext implements EntryCall {
     return this.#children ?? [];
   }
 
-  /** Whether the call was answered or ended, so that nothing may be sent for it any more. */
+  /** Returns whether the call was answered or ended, so that nothing may be sent for it any more. */
   get isOver(): boolean {
     return this.#finished || this.#ended !== undefined;
   }
@@ -267,7 +267,7 @@ export class CallContext implements EntryCall {
     return this.#ended;
   }
 
-  /** Whether a question ended the call or one above it. */
+  /** Returns whether a question ended the call or one above it. */
   get isSuspended(): boolean {
     return this.#ended?.code === "INPUT_REQUIRED";
   }
@@ -282,12 +282,12 @@ export class CallContext implements EntryCall {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** Whether the called tool may change something. A gateway's tool changes nothing itself. */
+  /** Returns whether the called tool may change something. A gateway's tool changes nothing itself. */
   get mayChange(): boolean {
     return this.entry?.hints.readOnlyHint === false && this.entry.isUncounted !== true;
   }
 
-  /** Whether its handler has started, and may have changed something. */
+  /** Returns whether its handler has started, and may have changed something. */
   get mayHaveChanged(): boolean {
     return this.#started && this.mayChange;
   }
@@ -337,7 +337,7 @@ export class CallContext implements EntryCall {
   }
 
   /**
-   * Finishes the call: stops progress, ignores later aborts, and ends nested calls that nobody waits for, except those that continue.
+   * Finishes the call: stops progress, ignores later aborts, and ends nested calls that still run, except those that continue.
    *
    * @param code - the code of the error that the call answers with.
    */
@@ -350,7 +350,7 @@ export class CallContext implements EntryCall {
     this.tracked?.end(code);
   }
 
-  /** Whether no handler runs for the call or its nested calls. After an early end handlers may still run. */
+  /** Returns whether no handler runs for the call or its nested calls. After an early end handlers may still run. */
   get isIdle(): boolean {
     return this.#work === undefined && (this.#children === undefined || this.#children.size === 0);
   }

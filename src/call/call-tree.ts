@@ -78,7 +78,7 @@ export interface CallTreeOptions {
 }
 
 /** A requested call. */
-export interface AskedCall {
+export interface RequestedCall {
   readonly entry: Pick<ToolEntry, "id">;
   readonly caller: Caller;
   /** The arguments as received, for listeners. Not kept. */
@@ -116,7 +116,7 @@ export class TrackedCall {
   #endedAt: number | undefined;
   #code: string | undefined;
 
-  constructor(tree: CallTree, number: number, { entry, caller, parent }: AskedCall) {
+  constructor(tree: CallTree, number: number, { entry, caller, parent }: RequestedCall) {
     this.#tree = tree;
     this.number = number;
     this.parent = parent;
@@ -218,7 +218,7 @@ export class CallTree implements Calls {
     return this.#listeners !== undefined && this.#listeners.size > 0;
   }
 
-  open(asked: AskedCall): TrackedCall {
+  open(asked: RequestedCall): TrackedCall {
     const call = asked.parent === undefined ? this.#openRoot(asked) : this.#openChild(asked, asked.parent);
     // A copy, since a listener might change the arguments.
     if (this.isHeard) call.emitRequested(structuredClone(asked.args));
@@ -255,14 +255,14 @@ export class CallTree implements Calls {
     while (this.#kept > maxKeptInAll && this.#endedCount > 0) this.#forgetFirst();
   }
 
-  #openRoot(asked: AskedCall): TrackedCall {
+  #openRoot(asked: RequestedCall): TrackedCall {
     const call = new TrackedCall(this, (this.#opened += 1), asked);
     call.place = this.#running.add(call);
     this.#kept += 1;
     return call;
   }
 
-  #openChild(asked: AskedCall, parent: TrackedCall): TrackedCall {
+  #openChild(asked: RequestedCall, parent: TrackedCall): TrackedCall {
     const call = new TrackedCall(this, (parent.childCount += 1), asked);
     const { root } = parent;
     if (root.kept >= maxKept) return call;

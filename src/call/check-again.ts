@@ -47,7 +47,7 @@ function assertMayAct({ entry, input }: Checked, args: JsonObject, caller: Calle
 const maxTimes = 3;
 
 /** Creates the refusal of an operation that was replaced or hidden. */
-export function notThere(): Refusal {
+export function createNotFound(): Refusal {
   return new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
@@ -56,16 +56,16 @@ function accessOf({ id, scopes, requires, hints, isInternal = false }: ToolEntry
   return JSON.stringify([id, scopes, requires, hints.readOnlyHint, isInternal]);
 }
 
-/** Returns the successor of an entry. @throws Refusal `OPERATION_NOT_FOUND` if there is none with the same access. */
+/** Returns the successor of an entry. @throws Refusal `OPERATION_NOT_FOUND` without one of the same access. */
 function successorOf(entry: ToolEntry): ToolEntry {
   const now = entry.now?.();
-  if (now === undefined || accessOf(now) !== accessOf(entry)) throw notThere();
+  if (now === undefined || accessOf(now) !== accessOf(entry)) throw createNotFound();
   return now;
 }
 
 /** Refuses a call whose entry was replaced or hidden while the call waited. @throws Refusal `OPERATION_NOT_FOUND`. */
 export function assertStillThere(entry: ToolEntry, { stillShown }: CallContext): void {
-  if (stillShown?.() === false || !isStillThere(entry)) throw notThere();
+  if (stillShown?.() === false || !isStillThere(entry)) throw createNotFound();
 }
 
 function isStillThere(entry: ToolEntry): boolean {
@@ -89,7 +89,7 @@ async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext)
     if (acting !== undefined) await call.outcome(acting);
     if (isStillThere(now)) return checked;
   }
-  throw notThere();
+  throw createNotFound();
 }
 
 /**

@@ -13,7 +13,7 @@ import { deny } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Nesting } from "./nesting.ts";
+import { NestedInvoker } from "./nesting.ts";
 import { suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
 import { confirmRuleOf, ToolCalls, unknownToAll } from "./tool-calls.ts";
@@ -82,7 +82,7 @@ function toReadOutcome(content: ResourceContent | undefined): ReadOutcome {
 export class Invoker {
   readonly #report: FaultReporter;
   readonly #deadlines = new Deadlines();
-  readonly #nesting: Nesting;
+  readonly #nesting: NestedInvoker;
   readonly #asker: ClientAsker;
   readonly #tools: ToolCalls;
   /** Completers whose last run exceeded the deadline. */
@@ -93,7 +93,7 @@ export class Invoker {
     const { report, confirm, changes, find = () => undefined, tree = new CallTree(options) } = options;
     const deadlines = this.#deadlines;
     const asker = new ClientAsker({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
-    const nesting = new Nesting({
+    const nesting = new NestedInvoker({
       find,
       report,
       run: (entry, args, call) => this.#tools.begin(entry, args, call),

@@ -5,7 +5,7 @@ import { unrefTimer } from "../surface/system-clock.ts";
 import { Places, type Place } from "../spine/collections.ts";
 import type { CallContext } from "./call-context.ts";
 import type { OpenQuestion } from "./questions.ts";
-import type { PartOf } from "./nesting.ts";
+import type { ParentLink } from "./nesting.ts";
 
 /** Returns an unanswered question of a call or one of its nested calls. */
 function openQuestionOf(call: CallContext): OpenQuestion | undefined {
@@ -68,7 +68,7 @@ class TimeoutQueue {
 }
 
 /** The time for which questions stop the clock of a call. */
-export interface HeldTime {
+export interface PausedTime {
   /** The number of open questions. */
   count: number;
   /** The time when the first of them was sent, as `performance.now()` counts. */
@@ -168,7 +168,7 @@ export class Deadlines {
     this.#timers.clear();
   }
 
-  #watchNested(call: CallContext, part: PartOf, timeoutMs: number): () => void {
+  #watchNested(call: CallContext, part: ParentLink, timeoutMs: number): () => void {
     const { call: parent, deadlineAt = Number.POSITIVE_INFINITY, countsQuestions, onAbort } = part;
     const own = call.dueAt;
     const now = own - timeoutMs;

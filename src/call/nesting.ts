@@ -18,7 +18,7 @@ const tooDeep: Refused = Object.freeze(
   createRefused("CALL_DEPTH", `nested calls may be at most ${maxDepth} deep: check whether a tool calls itself`),
 );
 
-/** Dependencies of {@link Nesting}. */
+/** Dependencies of {@link NestedInvoker}. */
 export interface NestingDeps {
   readonly find: (id: string) => ToolEntry | undefined;
   readonly report: FaultReporter;
@@ -45,7 +45,7 @@ export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): 
 }
 
 /** The parent of a nested call, and the options of the nested call. */
-export interface PartOf extends Pick<NestedCall, "countsQuestions" | "onAbort" | "onMeta"> {
+export interface ParentLink extends Pick<NestedCall, "countsQuestions" | "onAbort" | "onMeta"> {
   readonly call: CallContext;
   deadlineAt?: NestedCall["deadlineAt"];
   /** Whether it ends when the client of the parent drops its connection. @default false */
@@ -68,7 +68,7 @@ function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
 }
 
 /** Runs nested calls. A tool outside the caller's `reach` looks as if it did not exist. */
-export class Nesting {
+export class NestedInvoker {
   readonly #deps: NestingDeps;
   readonly #reaches = new WeakMap<ToolEntry, Matcher>();
   /** Running calls that outlive their parents. */

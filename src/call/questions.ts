@@ -138,7 +138,7 @@ export function questionsOf({ root }: CallContext): Questions | undefined {
  * Returns a promise if a nested call must wait before its handler starts: else it would repeat its changes in the next round, or
  * prevent a confirmation that is about to be asked. The call may have been aborted by then.
  */
-export function endingBefore(call: CallContext): Promise<void> | undefined {
+export function endOfRound(call: CallContext): Promise<void> | undefined {
   call.posed?.();
   return call.mayChange ? call.root.questions?.ending : undefined;
 }

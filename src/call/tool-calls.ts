@@ -11,13 +11,13 @@ import { andThen, isThenable } from "../surface/is-thenable.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ClientAsker } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import type { Nesting } from "./nesting.ts";
+import type { NestedInvoker } from "./nesting.ts";
 import type { CallTree } from "./call-tree.ts";
 import { assertStillThere, settle, type Checked } from "./check-again.ts";
 import { confirmCall, type AskedRule } from "./confirm-call.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { limitCall } from "./limit-call.ts";
-import { endingBefore, suspendedOutcome, watchGoingOn } from "./questions.ts";
+import { endOfRound, suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
 /** The stage of a call, which decides what an error means. */
@@ -100,7 +100,7 @@ export interface ToolCallsDeps {
   readonly asker: ClientAsker;
   /** The rule for tools that may change something and do not set `confirm`. */
   readonly confirm: ConfirmRule | undefined;
-  readonly nesting: Nesting;
+  readonly nesting: NestedInvoker;
 }
 
 /** Runs the calls of tools: validates, checks rights, rate and confirmation, starts the handler, writes the answer, maps errors. */
@@ -216,7 +216,7 @@ export class ToolCalls {
       return admitted;
     }
     if (run.hasWaited) assertStillThere(admitted.entry, call);
-    const ending = call.partOf === undefined ? undefined : endingBefore(call);
+    const ending = call.partOf === undefined ? undefined : endOfRound(call);
     if (ending !== undefined) return call.outcome(ending).then(() => this.#start(run, admitted));
     run.stage = "running";
     run.ran = admitted.entry;

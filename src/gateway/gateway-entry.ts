@@ -53,7 +53,7 @@ export function findOperation(deps: GatewayDeps, { tool, caller }: NamedOperatio
  * Returns the refusal of a name for which {@link findOperation} returns nothing, with the ids that hold all its words. Depends only
  * on operations that the caller may see, so that hidden and missing operations get the same answer.
  */
-export async function toNotFound(deps: GatewayDeps, { tool, caller }: NamedOperation): Promise<Refused> {
+export async function toOperationNotFound(deps: GatewayDeps, { tool, caller }: NamedOperation): Promise<Refused> {
   const query = toNameQuery(tool);
   if (query === undefined) return operationNotFound;
   // One operation may have the text as its id and another as its name. Neither was found, so neither is similar.

@@ -6,7 +6,7 @@ import { createCallTool } from "./call-tool.ts";
 import {
   findOperation,
   toGatewayEntry,
-  toNotFound,
+  toOperationNotFound,
   toScope,
   type GatewayAnswer,
   type GatewayDeps,
@@ -126,7 +126,7 @@ function createSchemaTool(deps: GatewayDeps): ToolEntry {
       async run(tool, { caller }) {
         const entry = findOperation(deps, { tool, caller });
         if (entry !== undefined) return { text: JSON.stringify(schemasOf(entry)) };
-        const { code, message } = await toNotFound(deps, { tool, caller });
+        const { code, message } = await toOperationNotFound(deps, { tool, caller });
         throw new Refusal(code, message);
       },
     },

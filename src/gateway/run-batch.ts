@@ -4,7 +4,7 @@ import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { unrefTimer } from "../surface/system-clock.ts";
-import { findOperation, toNotFound, type GatewayDeps, type NamedOperation } from "./gateway-entry.ts";
+import { findOperation, toOperationNotFound, type GatewayDeps, type NamedOperation } from "./gateway-entry.ts";
 
 /** The deadline of all calls of a batch together, in milliseconds. */
 export const batchMs = 60_000;
@@ -273,7 +273,7 @@ class Batch {
   /** Returns the refusal of a hidden or missing operation. */
   async #notFound(named: NamedOperation): Promise<Refused> {
     this.#nearSearches += 1;
-    return this.#nearSearches > maxNearSearches ? operationNotFound : toNotFound(this.#deps, named);
+    return this.#nearSearches > maxNearSearches ? operationNotFound : toOperationNotFound(this.#deps, named);
   }
 }
 

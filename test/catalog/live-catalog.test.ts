@@ -407,7 +407,7 @@ describe("createLiveCatalog()", () => {
     const invoker = createInvoker({ report: (fault) => void mounted.faults.push(fault), find: () => undefined });
     expect(await invoker.call(entry, {}, new CallContext({}))).toMatchObject({ kind: "refused", code: "INTERNAL" });
     expect(messagesOf(mounted)).toEqual([
-      'Calling "hub.gone" from operation "hub.a": there is no tool of this id or name',
+      'Cannot call "hub.gone" from operation "hub.a": there is no tool of this id or name',
     ]);
     invoker.close();
   });

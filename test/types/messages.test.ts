@@ -118,7 +118,7 @@ const mistakes: readonly (readonly [string, string])[] = [
     'the tool name "git_x" is taken by another tool',
   ],
   ["app.views({ a: {} })", "views() needs a link: call .bridge(link) or .implement(handlers) first"],
-  ["app.bridge(link).views({ a: {} }).views({ a: {} })", "it was said already who sees what: one views() an app"],
+  ["app.bridge(link).views({ a: {} }).views({ a: {} })", "views() was called already: call it once an app"],
   ["app.bridge(link).views({})", "there must be a view: name one, or leave views() out"],
   ['app.bridge(link).views({ a: { allow: ["node_rum"] } })', 'this app has no tool, resource or prompt "node_rum"'],
   ["app.bridge(link).views({ a: { allow: [prefix] } })", "the patterns of a view must be literal"],

@@ -25,8 +25,7 @@ import { isRecord } from "../options/is-object.ts";
 import { filledText, option, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { Scope } from "../spine/scope.ts";
-import { choosingView } from "../surface/caller.ts";
-import { anonymous, type Caller } from "../surface/caller.ts";
+import { anonymous, choosingView, type Caller } from "../surface/caller.ts";
 import { createClient } from "../surface/create-client.ts";
 import {
   createReporter,

@@ -121,8 +121,8 @@ describe("an open app", () => {
     const live = implementSurface(surface, { run: () => 1 });
     const close = vi.fn<() => Promise<void>>(() => live.close());
     const app = mcp(surface).implement({ run: () => 1 });
-    const reach = { kind: "implement", implement: () => ({ ...live, close }) } as const;
-    const open = () => assembleApp({ ...app[kDefinition], reach });
+    const backend = { kind: "implement", implement: () => ({ ...live, close }) } as const;
+    const open = () => assembleApp({ ...app[kDefinition], backend });
     expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
     expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
     return expect.poll(() => close.mock.calls.length, { timeout: 10_000 }).toBe(2);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CallTree, type CallEvent, type CallNode, type TrackedCall } from "../../src/call/call-tree.ts";
-import { anonymous } from "../../src/surface/caller.ts";
-import { callerKey } from "../../src/surface/caller.ts";
+import { anonymous, callerKey } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 

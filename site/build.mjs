@@ -32,6 +32,17 @@ function linkToSource(path) {
   if (linked !== text) writeFileSync(path, linked);
 }
 
+/** Titles each page of the reference as the entry is imported. */
+function nameEntries() {
+  const folder = join(pages, "reference");
+  for (const name of readdirSync(folder, { recursive: true })) {
+    if (!name.endsWith(".md") || name === "index.md") continue;
+    const path = join(folder, name);
+    const entry = name === "index-1.md" ? "surface-mcp" : `surface-mcp/${name.slice(0, -3)}`;
+    writeFileSync(path, readFileSync(path, "utf8").replace(/^# .*/, `# ${entry}`));
+  }
+}
+
 rmSync(pages, { recursive: true, force: true });
 mkdirSync(pages, { recursive: true });
 if (!existsSync(join(site, "node_modules"))) run("npm", ["ci", "--no-audit", "--no-fund"]);
@@ -40,5 +51,6 @@ cpSync(join(root, "docs"), join(pages, "docs"), { recursive: true });
 for (const name of readdirSync(pages, { recursive: true })) if (name.endsWith(".md")) linkToSource(join(pages, name));
 console.log("reading the exports");
 run("npx", ["typedoc"]);
+nameEntries();
 run("npx", ["vitepress", process.argv.includes("--serve") ? "preview" : "build", "."]);
 console.log(`\nthe site is in ${relative(process.cwd(), join(site, ".work", "dist"))}`);

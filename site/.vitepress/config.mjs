@@ -7,27 +7,33 @@ import llmstxt from "vitepress-plugin-llms";
 const work = fileURLToPath(new URL("../.work/", import.meta.url));
 const pages = join(work, "pages");
 
-/** Returns the links of an index page by its headings: `## Start`, then `- [Expose](guide/expose.md): …`. */
+/** Returns the links of an index page by its headings, and by the first cell of the head of each table. */
 function readIndex(path) {
   const groups = [];
   for (const line of readFileSync(join(pages, path), "utf8").split("\n")) {
-    const [, heading] = /^## (.+)/.exec(line) ?? [];
-    if (heading !== undefined) groups.push({ text: heading, items: [] });
+    const [, heading = /^\| ([a-z][^|[]*?) *\|/.exec(line)?.[1]] = /^## (.+)/.exec(line) ?? [];
+    if (heading !== undefined && heading !== "page") groups.push({ text: heading, collapsed: false, items: [] });
     for (const [, text, target] of line.matchAll(/\[([^\]]+)\]\(((?!\.\.|https?:)[^)#]+\.md)\)/g)) {
       groups.at(-1)?.items.push({ text: text.replaceAll("`", ""), link: `/docs/${target.replace(/\.md$/, "")}` });
     }
   }
-  return groups.filter(({ items }) => items.length > 0);
+  return groups
+    .filter(({ items }) => items.length > 0)
+    .map((group) => ({ ...group, text: group.text[0].toUpperCase() + group.text.slice(1) }));
 }
 
+/** Returns the pages of the reference, one for each entry of the package. */
 function readReference() {
   const folder = join(pages, "reference");
-  if (!existsSync(folder)) return [];
-  const items = readdirSync(folder)
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true }) : [];
+  const items = names
     .filter((name) => name.endsWith(".md") && name !== "index.md")
-    .toSorted()
-    .map((name) => ({ text: name.replace(/\.md$/, "").replaceAll("_", "/"), link: `/reference/${name.slice(0, -3)}` }));
-  return [{ text: "API reference", items }];
+    .map((name) => ({
+      text: readFileSync(join(folder, name), "utf8").split("\n", 1)[0].slice(2),
+      link: `/reference/${name.slice(0, -3)}`,
+    }))
+    .toSorted((one, other) => one.text.localeCompare(other.text));
+  return [{ text: "API reference", collapsed: false, items }];
 }
 
 const sidebar = [...readIndex("docs/README.md"), ...readReference()];
@@ -48,7 +54,9 @@ export default defineConfig({
   markdown: { html: false },
   vite: {
     build: { chunkSizeWarningLimit: 4000 },
-    plugins: [llmstxt({ workDir: pages, ignoreFiles: ["docs/decisions/*", "docs/contributing/*"] })],
+    plugins: [
+      llmstxt({ workDir: pages, injectLLMHint: false, ignoreFiles: ["docs/decisions/*", "docs/contributing/*"] }),
+    ],
     logLevel: "warn",
   },
   themeConfig: {

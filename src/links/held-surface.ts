@@ -76,7 +76,7 @@ export interface HeldSurfaceOptions {
 
 const defaultIdleMs = 30_000;
 
-/** A connection, and what keeps it in use. */
+/** A connection, and its lease. */
 interface LeasedLink {
   readonly link: OpenedLink;
   readonly lease: Lease;

@@ -14,13 +14,13 @@ export interface PeerLimit {
   readonly perPeer?: number;
 }
 
-/** Bounds of what peers can make a listener hold: see `docs/guide/limits.md`. */
+/** Bounds of the memory that peers can use in a listener: see `docs/guide/limits.md`. */
 export interface LinkLimits {
   /** Arguments of requests that are not answered yet, in characters of JSON. */
   readonly argumentBytes?: PeerLimit;
   /** Answers and items that peers have not read, in bytes. */
   readonly unreadBytes?: PeerLimit;
-  /** Peers that are connected. The oldest that has not said who it is gives way to a new one. */
+  /** Connected peers. The oldest peer that has not said hello gives way to a new one. */
   readonly peers?: Pick<PeerLimit, "total">;
   /** Connections to a web socket listener that have not shown a token yet. The oldest gives way. */
   readonly handshakes?: Pick<PeerLimit, "total">;

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Server } from "node:net";
 import { codeOf, SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import { scopeOf, type Served } from "../surface/implement-surface.ts";
@@ -18,7 +20,7 @@ export interface Listening {
 
 /** Statistics of a listener. */
 export interface ListenerStats {
-  /** Everything that peers can make the listener hold: its amount, and how often it was refused or cut off. */
+  /** The use of each limit: its amount, and the number of refusals and of cut connections. */
   readonly limits: LinkUse;
 }
 
@@ -43,7 +45,7 @@ export interface PeerOptions {
   readonly heartbeatMs?: number | undefined;
   /** Milliseconds until a peer must have said hello. @default 5_000 */
   readonly handshakeMs?: number | undefined;
-  /** Bounds of what peers can make the listener hold. Defaults: see the guide on limits. */
+  /** Bounds of the memory that peers can use. Defaults: see the guide on limits. */
   readonly limits?: LinkLimits | undefined;
 }
 
@@ -81,6 +83,14 @@ export class Peers {
 
   stats(): ListenerStats {
     return { limits: readLinkUse(this.budgets) };
+  }
+
+  /** Stops a server, says goodbye to all peers, and waits until both are gone. */
+  async closeWith(server: Server): Promise<void> {
+    const isClosed = server.listening ? once(server, "close") : undefined;
+    server.close();
+    await this.close();
+    await isClosed;
   }
 
   /** Says goodbye to all peers, and waits until they are gone. Callable twice. */

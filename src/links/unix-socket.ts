@@ -45,7 +45,7 @@ export function unixSocket(path: string, options: UnixSocketOptions = {}): Link 
 export interface ListenUnixSocketOptions {
   /** Milliseconds of silence after which a peer is asked for a sign of life. @default 5_000 */
   readonly heartbeatMs?: number;
-  /** Bounds of what peers can make the listener hold. Defaults: see the guide on limits. */
+  /** Bounds of the memory that peers can use. Defaults: see the guide on limits. */
   readonly limits?: LinkLimits;
 }
 

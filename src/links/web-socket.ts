@@ -86,7 +86,7 @@ export interface ListenWebSocketOptions {
   readonly token?: string;
   /** Milliseconds of silence after which a peer is asked for a sign of life. @default 5_000 */
   readonly heartbeatMs?: number;
-  /** Bounds of what peers can make the listener hold. Defaults: see the guide on limits. */
+  /** Bounds of the memory that peers can use. Defaults: see the guide on limits. */
   readonly limits?: LinkLimits;
 }
 

@@ -56,12 +56,7 @@ async function open(options: UnixListenerOptions, path: string, scope: Scope): P
   await assurePrivateFolder(dirname(path), access);
   const peers = new Peers(live, options);
   const server = accept(peers);
-  scope.add(async () => {
-    const isClosed = server.listening ? once(server, "close") : undefined;
-    server.close();
-    await peers.close();
-    await isClosed;
-  });
+  scope.add(() => peers.closeWith(server));
   const inode = await claim(server, path, access);
   // Without file descriptors a connection cannot be accepted. Its peer connects again.
   server.on("error", () => {});

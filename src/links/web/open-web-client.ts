@@ -58,7 +58,7 @@ export async function openWebClient<TSpec extends Spec>(
     perMessageDeflate: false,
     handshakeTimeout: connectMs,
   });
-  // Before the opening ends: a message that comes with it would be missed later, and so would an error.
+  // Created before the socket is open, so that no early message or error is missed.
   const transport = createWebSocketTransport(socket, false);
   await opened(socket, options);
   return openWireClient(surface, transport, options);

@@ -120,12 +120,10 @@ async function open(options: WebListenerOptions, scope: Scope): Promise<Pick<Web
   const { live, host, rules } = options;
   const peers = new Peers(live, options);
   const server = accept(peers, rules);
-  scope.add(async () => {
-    const isClosed = server.listening ? once(server, "close") : undefined;
-    server.close();
+  scope.add(() => {
+    const closing = peers.closeWith(server);
     server.closeAllConnections();
-    await peers.close();
-    await isClosed;
+    return closing;
   });
   const port = await bind(server, options);
   // Without file descriptors a connection cannot be accepted. Its peer connects again.

@@ -50,100 +50,88 @@ class HandshakeRequest extends SentRequest {
   }
 }
 
-/** The first requests of a connection: which surface is there, and which of its members fit. */
-class Handshake {
-  readonly #surface: Surface<Spec>;
-  readonly #session: ClientSession;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(surface: Surface<Spec>, session: ClientSession, signal: AbortSignal | undefined) {
-    this.#surface = surface;
-    this.#session = session;
-    this.#signal = signal;
-  }
-
-  get #what(): string {
-    return this.#session.what;
-  }
-
-  /** Says hello. Resolves with the heartbeat that the far side wants, in milliseconds. */
-  async shake(): Promise<number> {
-    const { name } = this.#surface;
-    const segments = segmentsOf(this.#surface);
-    const answer = await this.#ask(methods.hello, {
-      protocol: protocolVersion,
-      surface: name,
-      ...(segments === undefined ? {} : { segments: Object.fromEntries(segments) }),
-      members: this.#session.contract.digests(),
-    });
-    if (answer["protocol"] !== protocolVersion || !isJsonObject(answer["members"])) throw this.#mismatch();
-    if (answer["surface"] !== name) throw this.#createUnknown();
-    const unclear = this.#session.contract.compare(answer["members"]);
-    if (unclear.length > 0) await this.#describe(unclear);
-    return readHeartbeat(answer["heartbeatMs"]);
-  }
-
-  async #describe(unclear: readonly string[]): Promise<void> {
-    const { members } = await this.#ask(methods.describe, { members: [...unclear] });
-    if (!isJsonObject(members)) throw this.#mismatch();
-    this.#session.contract.describe(unclear, members);
-  }
-
-  async #ask(method: string, params: JsonObject): Promise<JsonObject> {
-    const refusal = this.#session.refusal();
-    if (refusal !== undefined) throw refusal;
-    const signal = this.#signal;
-    const fields = { method, params, what: this.#what, signal };
-    const answer = await new Promise<unknown>((resolve) => this.#session.send(new HandshakeRequest(resolve), fields));
-    if (answer instanceof WireError) throw this.#toCause(answer);
-    if (answer instanceof SurfaceError) throw signal?.aborted === true ? answer : this.#toUnavailable();
-    if (!isJsonObject(answer)) throw this.#mismatch();
-    return answer;
-  }
-
-  #toCause(error: WireError): SurfaceError | Refusal {
-    const untaken = this.#session.refusalOf(error, this.#what);
-    if (untaken !== undefined) return untaken;
-    const cause = readErrorAnswer(error, this.#what, () => undefined);
-    if (!(cause instanceof SurfaceError) || cause.code === "PROTOCOL_MISMATCH") return this.#mismatch(error);
-    if (cause.code === "DROPPED") return createDropped(this.#surface.name);
-    if (cause.code !== "UNKNOWN_MEMBER") return this.#unavailable(cause);
-    return this.#createUnknown();
-  }
-
-  #createUnknown(): SurfaceError {
-    return new SurfaceError("UNKNOWN_MEMBER", `Cannot connect to ${this.#what}: this link reaches another surface`);
-  }
-
-  /** Returns the cause of the end if it is an error of this package, else `UNAVAILABLE`. */
-  #toUnavailable(): SurfaceError {
-    const cause = this.#session.reason?.cause;
-    const isOurs = cause instanceof SurfaceError && cause.code !== "TIMEOUT";
-    return isOurs ? cause : this.#unavailable(cause);
-  }
-
-  #unavailable(cause: unknown): SurfaceError {
-    return new SurfaceError("UNAVAILABLE", `Cannot connect to ${this.#what}: the far side did not answer`, { cause });
-  }
-
-  #mismatch(cause?: unknown): SurfaceError {
-    const message = `Cannot connect to ${this.#what}: the far side does not speak version 1 of this protocol`;
-    return new SurfaceError("PROTOCOL_MISMATCH", message, { cause });
-  }
+/** Dependencies of a handshake. */
+interface Handshake {
+  readonly surface: Surface<Spec>;
+  readonly session: ClientSession;
+  readonly signal: AbortSignal | undefined;
 }
 
-function readHeartbeat(given: unknown): number {
-  const isUsable = typeof given === "number" && given >= minHeartbeatMs && given <= maxHeartbeatMs;
-  return isUsable ? given : defaultHeartbeatMs;
+function createMismatch(what: string, cause?: unknown): SurfaceError {
+  const message = `Cannot connect to ${what}: the far side does not speak version 1 of this protocol`;
+  return new SurfaceError("PROTOCOL_MISMATCH", message, { cause });
 }
 
-async function shakeHands(surface: Surface<Spec>, session: ClientSession, options: WireClientOptions): Promise<void> {
+function createUnknown(what: string): SurfaceError {
+  return new SurfaceError("UNKNOWN_MEMBER", `Cannot connect to ${what}: this link reaches another surface`);
+}
+
+function createUnavailable(what: string, cause: unknown): SurfaceError {
+  return new SurfaceError("UNAVAILABLE", `Cannot connect to ${what}: the far side did not answer`, { cause });
+}
+
+/** Returns the error of this side for an error of the far side. */
+function toCause(error: WireError, { surface, session }: Handshake): SurfaceError | Refusal {
+  const { what } = session;
+  const untaken = session.refusalOf(error, what);
+  if (untaken !== undefined) return untaken;
+  const cause = readErrorAnswer(error, what, () => undefined);
+  if (!(cause instanceof SurfaceError) || cause.code === "PROTOCOL_MISMATCH") return createMismatch(what, error);
+  if (cause.code === "DROPPED") return createDropped(surface.name);
+  return cause.code === "UNKNOWN_MEMBER" ? createUnknown(what) : createUnavailable(what, cause);
+}
+
+/** Returns the cause of the end if it is an error of this package, else `UNAVAILABLE`. */
+function toEndCause({ what, reason }: ClientSession): SurfaceError {
+  const cause = reason?.cause;
+  return cause instanceof SurfaceError && cause.code !== "TIMEOUT" ? cause : createUnavailable(what, cause);
+}
+
+async function ask(handshake: Handshake, method: string, params: JsonObject): Promise<JsonObject> {
+  const { session, signal } = handshake;
+  const { what } = session;
+  const refusal = session.refusal();
+  if (refusal !== undefined) throw refusal;
+  const fields = { method, params, what, signal };
+  const answer = await new Promise<unknown>((resolve) => session.send(new HandshakeRequest(resolve), fields));
+  if (answer instanceof WireError) throw toCause(answer, handshake);
+  if (answer instanceof SurfaceError) throw signal?.aborted === true ? answer : toEndCause(session);
+  if (!isJsonObject(answer)) throw createMismatch(what);
+  return answer;
+}
+
+/** Names the surface and compares the members. Resolves with the heartbeat that the far side wants, in milliseconds. */
+async function sayHello(handshake: Handshake): Promise<number> {
+  const { surface, session } = handshake;
+  const { contract, what } = session;
+  const segments = segmentsOf(surface);
+  const answer = await ask(handshake, methods.hello, {
+    protocol: protocolVersion,
+    surface: surface.name,
+    ...(segments === undefined ? {} : { segments: Object.fromEntries(segments) }),
+    members: contract.digests(),
+  });
+  if (answer["protocol"] !== protocolVersion || !isJsonObject(answer["members"])) throw createMismatch(what);
+  if (answer["surface"] !== surface.name) throw createUnknown(what);
+  const unclear = contract.compare(answer["members"]);
+  if (unclear.length > 0) {
+    const { members } = await ask(handshake, methods.describe, { members: [...unclear] });
+    if (!isJsonObject(members)) throw createMismatch(what);
+    contract.describe(unclear, members);
+  }
+  const { heartbeatMs } = answer;
+  const isUsable = typeof heartbeatMs === "number" && heartbeatMs >= minHeartbeatMs && heartbeatMs <= maxHeartbeatMs;
+  return isUsable ? heartbeatMs : defaultHeartbeatMs;
+}
+
+async function shakeHands(handshake: Handshake, options: WireClientOptions): Promise<void> {
   const { clock = systemClock, handshakeMs = defaultHandshakeMs } = options;
+  const { session } = handshake;
   const late = new SurfaceError("TIMEOUT", `Cannot connect: no answer within ${handshakeMs} ms`);
   const stopTimer = clock.after(handshakeMs, () => session.close(late));
   try {
-    const asked = await new Handshake(surface, session, options.signal).shake();
-    session.watch(options.heartbeatMs ?? asked);
+    const heartbeatMs = await sayHello(handshake);
+    session.watch(options.heartbeatMs ?? heartbeatMs);
   } finally {
     stopTimer();
   }
@@ -166,7 +154,7 @@ export async function openWireClient<TSpec extends Spec>(
   const session = new ClientSession({ transport, clock, surface });
   try {
     if (signal?.aborted === true) throw toAborted(signal, `Cannot connect to ${session.what}`);
-    await shakeHands(surface, session, options);
+    await shakeHands({ surface, session, signal }, options);
   } catch (cause) {
     session.close();
     // No operation was lost: the transport broke before there was a connection.

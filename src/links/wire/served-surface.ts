@@ -95,7 +95,7 @@ export class ServedSurface {
   #toCrossing(cause: unknown, where: string): SurfaceError | Refusal {
     if (!(cause instanceof SurfaceError) || !isCrossing(cause)) return maskFault(cause, where, this.#report);
     if (cause.code !== "UNSERIALISABLE") return cause;
-    // Only the author can fix it: the fault in the log says what it was.
+    // Only the author can fix it: the log has the fault.
     const { correlationId = "" } = internalError(cause, where, this.#report);
     return new SurfaceError("UNSERIALISABLE", "Cannot answer: the value has no JSON form", { correlationId });
   }

@@ -62,7 +62,7 @@ export class IncomingRequest {
     this.#controller?.abort();
   }
 
-  /** Answers the request with a result, or with an `WireError`. The first answer counts. */
+  /** Answers the request with a result, or with a `WireError`. The first answer counts. */
   reply(outcome: unknown): void {
     this.#peer.reply(this, outcome);
   }
@@ -196,7 +196,7 @@ export class WirePeer implements TransportListener {
     }
   }
 
-  /** Answers a request with a result or an `WireError`. Replaces a result that is too large by an error. */
+  /** Answers a request with a result or a `WireError`. Replaces a result that is too large by an error. */
   reply(request: IncomingRequest, outcome: unknown): void {
     if (this.#incoming.take(String(request.id)) === undefined || this.#isOver) return;
     this.#shares?.answered(request.size);
@@ -219,7 +219,7 @@ export class WirePeer implements TransportListener {
     this.#handlers.drained();
   }
 
-  /** Ends the connection now; what was written is still sent. Callable twice. */
+  /** Ends the connection now. Written messages are still sent. Callable twice. */
   ended(cause: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -229,21 +229,19 @@ export class WirePeer implements TransportListener {
     this.#transport.close();
   }
 
-  /** Handles a message, or returns what is malformed. */
+  /** Handles a message. Returns the problem of a malformed one. */
   #take(message: JsonObject): string | undefined {
     // Transports refuse other values too; the peer does not depend on that.
     if (!isJsonObject(message) || message["jsonrpc"] !== "2.0") return "a message that is not JSON-RPC 2.0";
     if (!Object.hasOwn(message, "method")) return this.#takeResponse(message);
     const { method } = message;
     if (typeof method !== "string") return "a method that is not a text";
-    const isResponse = Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
-    if (isResponse) return "a request that is a response as well";
+    if (Object.hasOwn(message, "result") || Object.hasOwn(message, "error")) return "a request and a response at once";
     if (!Object.hasOwn(message, "id")) return this.#takeNotification(method, message["params"]);
     const { id } = message;
     if (!isId(id)) return "an id that is neither a short text nor an integer";
-    return this.#takeRequest(
-      new IncomingRequest(this, { id, method, params: message["params"], size: this.#transport.size }),
-    );
+    const { size } = this.#transport;
+    return this.#takeRequest(new IncomingRequest(this, { id, method, params: message["params"], size }));
   }
 
   #takeRequest(request: IncomingRequest): undefined {

@@ -129,7 +129,7 @@ export interface WireServerOptions {
 
 /**
  * Serves one or several live surfaces to one peer, over a transport that it owns. Ends with the live surface, as `close()`
- * does, and does not close it. When the peer goes, its requests are aborted. The caller that created it closes it.
+ * does, and does not close it. Aborts the requests of a peer that disconnects. The caller that created it closes it.
  */
 export class WireServer implements PeerHandlers {
   readonly #served: Served;
@@ -138,7 +138,7 @@ export class WireServer implements PeerHandlers {
   readonly #onFault: FaultReporter;
   readonly #peer: WirePeer;
   readonly #streams = new Map<number, ServedStream>();
-  /** The newest progress of each call while the far side does not take what is written. */
+  /** The newest progress of each call while the output is full. */
   readonly #unsentProgress = new Map<number, Part>();
   /** Removes this server from the scopes that it ends with. */
   readonly #leaves = new Map<Scope, () => void>();
@@ -362,7 +362,7 @@ export class WireServer implements PeerHandlers {
     }
   }
 
-  /** Ends the server with what it serves. */
+  /** Ends the server with a live surface. */
   #endWith(scope: Scope): void {
     if (this.#leaves.has(scope)) return;
     // The goodbye comes before the first answer, so that callers know why their requests fail.

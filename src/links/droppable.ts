@@ -86,7 +86,7 @@ export function mapEnd(open: () => AsyncIterable<unknown>, mapping: EndMapping):
  * Returns the channel of a live surface that has siblings. The connection outlives the surface: when the surface closes, its
  * operations fail with `DROPPED`, and running calls that may have changed something with `OUTCOME_UNKNOWN`.
  */
-export function droppable({ surface, [kScope]: scope, [kChannel]: channel }: AnyLiveSurface): SurfaceChannel {
+export function toDroppableChannel({ surface, [kScope]: scope, [kChannel]: channel }: AnyLiveSurface): SurfaceChannel {
   const toCut = (operation: Operation<RequestVerb>): SurfaceError => {
     const { member: key } = operation;
     if (isRead(memberOf(surface, key), operation)) return createDropped(surface.name);

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { Server } from "node:net";
 import { codeOf, SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import { scopeOf, type Served } from "../surface/implement-surface.ts";
@@ -86,7 +85,7 @@ export class Peers {
   }
 
   /** Stops a server, says goodbye to all peers, and waits until both are gone. */
-  async closeWith(server: Server): Promise<void> {
+  async closeWith(server: NodeJS.EventEmitter & { readonly listening: boolean; close(): unknown }): Promise<void> {
     const isClosed = server.listening ? once(server, "close") : undefined;
     server.close();
     await this.close();

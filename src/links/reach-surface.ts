@@ -5,7 +5,7 @@ import { type Siblings, segmentsOf, siblingsOf } from "../surface/compose-surfac
 import { type Surface, memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope, type AnyLiveSurface, type Served, liveSiblingsOf } from "../surface/implement-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
-import { createDropped, droppable } from "./droppable.ts";
+import { createDropped, toDroppableChannel } from "./droppable.ts";
 
 /** The names of the schemas of a member of any kind. */
 const parts = ["key", "schema", "input", "output", "progress"] as const;
@@ -136,7 +136,7 @@ function toComposed(lives: ReadonlyMap<string, AnyLiveSurface>, scope: Scope): R
   const channels = new Map<string, SurfaceChannel>();
   for (const [segment, live] of lives) {
     // A surface that is served alone ends the connection when it closes.
-    channels.set(segment, live[kScope] === scope ? live[kChannel] : droppable(live));
+    channels.set(segment, live[kScope] === scope ? live[kChannel] : toDroppableChannel(live));
   }
   return {
     channel: createSiblingChannel(channels),

@@ -57,15 +57,6 @@ export function assertSegment(segment: string, doing: string): void {
   );
 }
 
-function assertSibling(name: string, segment: string, sibling: unknown): void {
-  assertSegment(segment, `Cannot compose surface "${name}"`);
-  if (isSurface(sibling)) return;
-  throw new SurfaceError(
-    "INVALID_MEMBER",
-    `Cannot compose surface "${name}": "${segment}" is not a surface; create it with defineSurface()`,
-  );
-}
-
 /**
  * Creates one surface from several. It has every member of every sibling, with its tags, under `<segment>.<key>`. A sibling may
  * be composed itself.
@@ -89,12 +80,15 @@ export function composeSurfaces<const $Siblings extends Readonly<Record<string, 
   name: string,
   siblings: $Siblings & LiteralKeys<$Siblings>,
 ): Surface<Composed<$Siblings>> {
+  const doing = `Cannot compose surface "${name}"`;
   const bySegment = new Map<string, Surface<Spec>>(Object.entries(siblings));
-  if (bySegment.size === 0) {
-    throw new SurfaceError("INVALID_OPTION", `Cannot compose surface "${name}": it needs at least one surface`);
-  }
+  if (bySegment.size === 0) throw new SurfaceError("INVALID_OPTION", `${doing}: it needs at least one surface`);
   const members = [...bySegment].flatMap(([segment, sibling]) => {
-    assertSibling(name, segment, sibling);
+    assertSegment(segment, doing);
+    if (!isSurface(sibling)) {
+      const problem = `"${segment}" is not a surface; create it with defineSurface()`;
+      throw new SurfaceError("INVALID_MEMBER", `${doing}: ${problem}`);
+    }
     return Object.entries(sibling.members).map(([key, member]) => [`${segment}.${key}`, member] as const);
   });
   // The return type has the keys; defineSurface() checks them.

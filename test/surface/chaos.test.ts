@@ -8,7 +8,7 @@ import { cell, collection, event, procedure, stream } from "../../src/surface/de
 import { createClient } from "../../src/surface/create-client.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import { listeners, settle, WatchedSource } from "./support.ts";
+import { listeners, settle, WatchedSource, explode } from "./support.ts";
 import { usesOf } from "./uses-of.ts";
 
 const input = z.object({ id: z.number() });
@@ -22,7 +22,7 @@ const surface = defineSurface("chaos", {
 
 const codes = new Set(["none", "INTERNAL", "INVALID_OUTPUT", "VALIDATION_ERROR", "ABORTED", "CLOSED", "ABSENT"]);
 
-/** Author code that fails its N-th call, and otherwise behaves as badly as the random numbers say. */
+/** Author code that fails at its N-th call. */
 class Author {
   calls = 0;
   running = 0;
@@ -80,7 +80,7 @@ function openChaos(failAt: number) {
       rang: ({ id }) => author.listen(id),
       run: ({ id }) => (id % 2 === 0 ? author.work(id) : author.step()),
     },
-    { onFault: () => thrower() },
+    { onFault: () => explode() },
   );
   const lazy = new HeldSurface({ link: inProcess(live), surface: surface });
   return { author, live, lazy, client: createClient(surface, lazy.channel) };
@@ -101,7 +101,7 @@ function codeOf(outcome: unknown): string {
   return outcome instanceof SurfaceError ? outcome.code : outcome.message;
 }
 
-/** One use of the surface, by number. */
+/** Runs one operation, by its number. */
 function use(
   { client, lazy: { channel } }: Chaos,
   { what, id }: { what: number; id: number },
@@ -118,7 +118,7 @@ function use(
     () => client.frames.latest({ id }, { signal }),
     () => client.rang.wait({ id }, { signal, timeoutMs: id }),
     () => client.rang.recent({ id }, { signal }),
-    () => client.run.call({ id }, { signal, onProgress: () => (id === 3 ? thrower() : undefined) }),
+    () => client.run.call({ id }, { signal, onProgress: () => (id === 3 ? explode() : undefined) }),
     () => client.run.call({ id: "x" as never }, { signal }),
     () => drain(usesOf(channel).watchLatest("frames", { id }, { signal }), id),
     () => drain(usesOf(channel).watchRecent("rang", { id }, { signal }), id),
@@ -191,7 +191,3 @@ describe("a live surface under chaos", () => {
     }
   });
 });
-
-function thrower(): never {
-  throw new Error("secret");
-}

@@ -24,7 +24,7 @@ describe("createClient()", () => {
     expect(await client.then.call()).toBe(5);
   });
 
-  it("a call hands its options over as they are", async () => {
+  it("a call passes its options on unchanged", async () => {
     const handed: unknown[] = [];
     const channel: SurfaceChannel = { ...hanging, request: ({ options: use }) => handed.push(use) };
     const options = { idempotent: true, onProgress: () => {} };
@@ -32,7 +32,7 @@ describe("createClient()", () => {
     expect(handed[0]).toBe(options);
   });
 
-  it("a use rejects at once when its signal fires, whatever the far side is busy with", async () => {
+  it("a request rejects at once when its signal fires, even if the other side does not react", async () => {
     const controller = new AbortController();
     const use = createClient(surface, hanging)["a.b"].get({ signal: controller.signal });
     controller.abort();

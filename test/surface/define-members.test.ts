@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface, memberOf } from "../../src/surface/define-surface.ts";
+import { failure } from "./support.ts";
 
-const invalid = (text: string): unknown =>
-  expect.objectContaining({ code: "INVALID_MEMBER", message: expect.stringContaining(text) });
+const invalid = (text: string): unknown => failure("INVALID_MEMBER", text);
 
 describe("members", () => {
-  it("each definition keeps its words and its kind, and is frozen", () => {
+  it("each definition keeps its texts and its kind, and is frozen", () => {
     const words = { title: "T", description: "D" };
     const all = [
       cell({ ...words, schema: z.number(), default: 1 }),
@@ -24,7 +24,7 @@ describe("members", () => {
     expect(Object.keys(stream({ output: z.number() }))).not.toContain("title");
   });
 
-  it("a part that must be a schema and is not is refused by name", () => {
+  it("an option that must be a schema is refused by name", () => {
     expect(() => cell({ schema: 5 as never })).toThrow(invalid('"schema"'));
     expect(() => collection({ key: 5 as never, schema: z.string() })).toThrow(invalid('"key"'));
     expect(() => collection({ key: z.string(), schema: 5 as never })).toThrow(invalid('"schema"'));
@@ -38,18 +38,18 @@ describe("members", () => {
 
 describe("defineSurface()", () => {
   it.each(["", "1a", "a.b", "a b", "ä", "a".repeat(65)])("defineSurface() refuses the name %j", (name) => {
-    expect(() => defineSurface(name, {})).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+    expect(() => defineSurface(name, {})).toThrow(failure("INVALID_NAME"));
   });
 
   it.each(["", "__proto__", "_a", "a..b", ".a", "a.", "a-b", "a/b", "a".repeat(129)])(
     "defineSurface() refuses the key %j",
     (key) => {
       const members = Object.fromEntries([[key, procedure({})]]);
-      expect(() => defineSurface("s", members as never)).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+      expect(() => defineSurface("s", members as never)).toThrow(failure("INVALID_NAME"));
     },
   );
 
-  it("defineSurface() refuses what is no member, and keeps a copy", () => {
+  it("defineSurface() refuses a value that is not a member, and keeps a copy", () => {
     for (const member of [undefined, null, 5, {}, { kind: "cell" }, { ...procedure({}), kind: "other" }]) {
       expect(() => defineSurface("s", { a: member } as never)).toThrow(invalid('"a"'));
     }

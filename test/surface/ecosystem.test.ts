@@ -8,7 +8,7 @@ import { defineSurface } from "../../src/surface/define-surface.ts";
 import { fromSignal, type ObservableLike, type ValueObserver, cellSource } from "../../src/surface/source.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import type { CellImplementation } from "../../src/surface/implementation.ts";
-import { noteRejections, openLive, settle, take, until } from "./support.ts";
+import { noteRejections, openLive, settle, take, until, failure, explode } from "./support.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number() }) });
 
@@ -71,7 +71,7 @@ const libraries: Readonly<Record<string, () => Library>> = {
 };
 
 describe.each(Object.entries(libraries))("a cell of %s", (_name, make) => {
-  it("get() and watch() tell the value now, and each change of it", async () => {
+  it("get() and watch() give the current value, and each change", async () => {
     const { implementation, set } = make();
     const { client, live, faults } = await openCell(implementation);
     expect(await client.value.get()).toBe(1);
@@ -91,7 +91,7 @@ describe.each(Object.entries(libraries))("a cell of %s", (_name, make) => {
 });
 
 describe("a cell of nanostores", () => {
-  it("a store is mounted while it is watched, and its value is read without that", async () => {
+  it("a store is mounted only while it is watched, not for a read", async () => {
     const count = atom(1);
     let mounted = 0;
     let left = 0;
@@ -111,7 +111,7 @@ describe("a cell of nanostores", () => {
 });
 
 describe("a cell of a signal", () => {
-  it("reading it within an effect of its own library makes that depend on nothing", async () => {
+  it("a read within a computation of its library adds no dependency", async () => {
     const count = signal(1);
     const source = fromSignal(count);
     let runs = 0;
@@ -125,11 +125,11 @@ describe("a cell of a signal", () => {
     expect(runs).toBe(1);
   });
 
-  it("fromSignal() reads what has no peek()", () => {
+  it("fromSignal() reads a signal without peek()", () => {
     expect(fromSignal({ value: 3, subscribe: () => () => {} }).get()).toBe(3);
   });
 
-  it("get() masks what computing it throws", async () => {
+  it("get() masks an error of the computation", async () => {
     const failing = computed<number>(() => {
       throw new Error("secret");
     });
@@ -146,9 +146,7 @@ describe("a cell of a signal", () => {
   it.each([5, null, undefined, {}, { get: 1 }, { subscribe: 5 }, () => 1])(
     "implementSurface() refuses %o for a cell",
     (value) => {
-      expect(() => implementSurface(counter, { value: value as never })).toThrow(
-        expect.objectContaining({ code: "MISSING_HANDLER" }),
-      );
+      expect(() => implementSurface(counter, { value: value as never })).toThrow(failure("MISSING_HANDLER"));
     },
   );
 });
@@ -169,7 +167,7 @@ describe("a cell of an observable", () => {
     expect(subject.observed).toBe(false);
   });
 
-  it("the last of what it tells at once is the value, for good when it completes", async () => {
+  it("the last value that it emits at once is the value, for good when it completes", async () => {
     const { client, faults } = await openCell(from([1, 2, 3]));
     const values = client.value.watch()[Symbol.asyncIterator]();
     expect(await values.next()).toEqual({ done: false, value: 3 });
@@ -179,7 +177,7 @@ describe("a cell of an observable", () => {
     expect(faults).toEqual([]);
   });
 
-  it("readers are answered that there is nothing when it completes without a value", async () => {
+  it("readers get ABSENT when it completes without a value", async () => {
     const { client } = await openCell(EMPTY);
     await expect(client.value.get()).rejects.toMatchObject({ code: "ABSENT" });
   });
@@ -196,7 +194,7 @@ describe("a cell of an observable", () => {
     }
   });
 
-  it("the value stands, stale, when it fails, until it was subscribed anew and tells again", async () => {
+  it("the value stands, stale, when it fails, until a new subscription emits", async () => {
     let subscribed = 0;
     const failsOnce = new Observable<number>((observer) => {
       subscribed += 1;
@@ -209,7 +207,7 @@ describe("a cell of an observable", () => {
     expect(seen[2]).toEqual({ value: 2 });
   });
 
-  it("its last value is told before its failure when both come at once", async () => {
+  it("its last value comes before its failure when both come at once", async () => {
     const { client } = await openCell(
       concat(
         of(1),
@@ -221,7 +219,7 @@ describe("a cell of an observable", () => {
     await values.return?.();
   });
 
-  it("one that another library hands over by Symbol.observable is subscribed to", async () => {
+  it("an observable behind Symbol.observable is subscribed to", async () => {
     for (const name of ["@@observable", Reflect.get(Symbol, "observable") ?? "@@observable"] as const) {
       const foreign = { [name as string]: () => concat(of(1), NEVER) };
       const { client } = await openCell(foreign as never);
@@ -246,9 +244,9 @@ describe("a cell of an observable", () => {
   it.each(Object.entries(hostile))("get() is masked when it %s", async (_what, subscribe) => {
     const rejections = noteRejections();
     const { client, faults, live } = await openCell({ subscribe } as ObservableLike<number>);
-    const failure: unknown = await client.value.get().catch((cause: unknown) => cause);
-    expect(failure).toMatchObject({ code: "INTERNAL" });
-    expect(String(failure)).not.toContain("secret");
+    const failed: unknown = await client.value.get().catch((cause: unknown) => cause);
+    expect(failed).toMatchObject({ code: "INTERNAL" });
+    expect(String(failed)).not.toContain("secret");
     expect(faults).toHaveLength(1);
     await live.close();
     await settle();
@@ -259,7 +257,7 @@ describe("a cell of an observable", () => {
     ["throws", { unsubscribe: explode }],
     ["rejects", { unsubscribe: async () => explode() }],
     ["is a function that throws", explode],
-  ])("the value is told, and the fault reported, when its unsubscribe() %s", async (_what, subscription) => {
+  ])("the value arrives, and the fault is reported, when its unsubscribe() %s", async (_what, subscription) => {
     const rejections = noteRejections();
     const subscribe = (observer: ValueObserver<number>): unknown => {
       observer.next(1);
@@ -273,7 +271,7 @@ describe("a cell of an observable", () => {
     expect(rejections.end()).toEqual([]);
   });
 
-  it("what it tells after its end, or after it was left, is dropped", async () => {
+  it("a value after its end, or after the last reader left, is dropped", async () => {
     let told: ValueObserver<number> | undefined;
     const subscribe = (observer: ValueObserver<number>): { unsubscribe(): void } => {
       told = observer;
@@ -294,7 +292,3 @@ describe("a cell of an observable", () => {
     await values.return?.();
   });
 });
-
-function explode(): never {
-  throw new Error("secret");
-}

@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 describe("maskFault()", () => {
-  it("maskFault() lets a refusal and what was masked before through as they are, and reports neither", () => {
+  it("maskFault() returns a refusal and a masked error as they are, and reports neither", () => {
     const faults: Fault[] = [];
     const report = (fault: Fault): void => void faults.push(fault);
     const refusal = new Refusal("NO", "no", { a: 1 });
@@ -40,7 +40,7 @@ describe("maskFault()", () => {
     expect(internalError("x", "here", report)).toMatchObject({ code: "INTERNAL", correlationId: expect.any(String) });
   });
 
-  it("reportToConsole() writes one line where an application cannot be reached", () => {
+  it("reportToConsole() writes one line for an application that cannot be reached", () => {
     const written = vi.spyOn(console, "error").mockImplementation(() => {});
     const cause = new SurfaceError("UNAVAILABLE", 'Connecting to "/s": nobody listens there (ENOENT)');
     reportToConsole({ correlationId: "c", where: "here", cause });
@@ -90,7 +90,7 @@ describe("maskFault()", () => {
     expect(rejections.end()).toEqual([]);
   });
 
-  it("toSafeReporter() hands the fault on, and is itself when applied twice", () => {
+  it("toSafeReporter() passes the fault on, and is idempotent", () => {
     const faults: Fault[] = [];
     const report = toSafeReporter((fault) => void faults.push(fault));
     expect(toSafeReporter(report)).toBe(report);
@@ -104,6 +104,6 @@ function explode(): never {
 }
 
 function thenable(descriptor: PropertyDescriptor): object {
-  // oxlint-disable-next-line unicorn/no-thenable -- such an object is what the test is about
+  // oxlint-disable-next-line unicorn/no-thenable -- the test needs such an object
   return Object.defineProperty({}, "then", descriptor);
 }

@@ -50,7 +50,7 @@ async function heapAfterGc(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-describe("what a live surface leaves behind", () => {
+describe("the leaks of a live surface", () => {
   it("ten thousand calls, waits and watches leave no listener on long-lived signals, and no memory", async () => {
     const { client, live, source } = await openAll();
     const { signal } = new AbortController();
@@ -109,7 +109,7 @@ describe("what a live surface leaves behind", () => {
     await live.close();
   }, 60_000);
 
-  it("a long iteration keeps none of the frames that it has given", async () => {
+  it("a long iteration keeps none of the frames that it has yielded", async () => {
     const { client, live } = await openAll();
     const frames = client.frames.open()[Symbol.asyncIterator]();
     for (let count = 0; count < 1000; count += 1) await frames.next();

@@ -6,7 +6,7 @@ const never = (cause: unknown): void => {
 };
 
 describe("Listeners", () => {
-  it("tells one function twice when it was added twice, and once when one of the two is stopped", () => {
+  it("calls one function twice when it was added twice, and once when one of the two is removed", () => {
     const heard: string[] = [];
     const listeners = new Listeners<string>();
     const listener = (told: string): void => void heard.push(told);
@@ -20,7 +20,7 @@ describe("Listeners", () => {
     expect(listeners.size).toBe(1);
   });
 
-  it("does not tell who was stopped by one that was told before, nor who came meanwhile, when it tells", () => {
+  it("does not call a listener that an earlier one removed, nor one that was added meanwhile", () => {
     const heard: string[] = [];
     const listeners = new Listeners();
     listeners.add(() => {
@@ -32,7 +32,7 @@ describe("Listeners", () => {
     expect(heard).toEqual([]);
   });
 
-  it("tells the others, and whoever asks of faults, when one throws and one rejects", async () => {
+  it("calls the others, and reports the faults, when one throws and one rejects", async () => {
     const faults: unknown[] = [];
     const heard: string[] = [];
     const listeners = new Listeners();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cellSource } from "../../src/surface/source.ts";
 
 describe("cellSource()", () => {
-  it("set() tells every listener once when the value changes, and nobody when it is the same", () => {
+  it("set() calls every listener once when the value changes, and none when it is the same", () => {
     const source = cellSource<unknown>(Number.NaN);
     const seen: unknown[] = [];
     const listener = (value: unknown): void => void seen.push(value);
@@ -29,7 +29,7 @@ describe("cellSource()", () => {
     expect(seen).toEqual([2]);
   });
 
-  it("set() tells the others when a listener throws, and then throws that", () => {
+  it("set() calls the others when a listener throws, and then throws its error", () => {
     const source = cellSource(0);
     const seen: number[] = [];
     source.subscribe(() => {
@@ -40,7 +40,7 @@ describe("cellSource()", () => {
     expect([seen, source.get()]).toEqual([[1], 1]);
   });
 
-  it("set() tells nobody who left while it was telling the others, nor who came", () => {
+  it("set() does not call a listener that was removed or added meanwhile", () => {
     const source = cellSource(0);
     const seen: string[] = [];
     source.subscribe(() => {

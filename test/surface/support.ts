@@ -1,5 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { getEventListeners } from "node:events";
+import { expect } from "vitest";
+import type { SurfaceErrorCode } from "../../src/errors.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
@@ -11,12 +13,12 @@ import type { Spec } from "../../src/surface/member.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
 import type { Source } from "../../src/surface/source.ts";
 
-/** Lets every promise and immediate that is due have its turn. */
+/** Lets all due promises and immediates run. */
 export async function settle(turns = 3): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits until something holds; an upper bound on a hang, not an expectation of speed. */
+/** Waits until a condition holds. The deadline only bounds a hang. */
 export async function until(holds: () => boolean, what = "the condition"): Promise<void> {
   const deadline = performance.now() + 15_000;
   while (!holds()) {
@@ -31,7 +33,7 @@ export interface Opened<TSpec> {
   readonly faults: Fault[];
 }
 
-/** A live surface with a client over the in-process link; what was masked is noted. */
+/** Opens a live surface with a client over the in-process link, and collects masked errors. */
 export async function openLive<TSpec extends Spec>(
   surface: Surface<TSpec>,
   handlers: Implementation<TSpec>,
@@ -42,6 +44,16 @@ export async function openLive<TSpec extends Spec>(
   atEndOfTest(() => void live.close().catch(() => {}));
   const { client } = await inProcess(live).connect(surface);
   return { live, client, faults };
+}
+
+/** Matches an error by its code, and by a part of its message. */
+export function failure(code: SurfaceErrorCode, text = ""): unknown {
+  return expect.objectContaining({ code, message: expect.stringContaining(text) });
+}
+
+/** Throws an error that no caller may see. */
+export function explode(): never {
+  throw new Error("secret");
 }
 
 /** A schema that validates by a function, for what zod does not do. */
@@ -61,7 +73,7 @@ export async function take<TValue>(values: AsyncIterable<TValue>, count: number)
   return taken;
 }
 
-/** Notes every rejection that nobody handled until `end()`. */
+/** Collects unhandled rejections until `end()`. */
 export function noteRejections(): { end(): readonly unknown[] } {
   const seen: unknown[] = [];
   const note = (cause: unknown): void => void seen.push(cause);
@@ -74,7 +86,7 @@ export function noteRejections(): { end(): readonly unknown[] } {
   };
 }
 
-/** How many listeners a signal has. */
+/** Returns the number of listeners of a signal. */
 export function listeners(signal: AbortSignal): number {
   return getEventListeners(signal, "abort").length;
 }

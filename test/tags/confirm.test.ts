@@ -7,7 +7,7 @@ import { tagOf } from "../../src/tags/tag-of.ts";
 import { procedure } from "../../src/surface/define-members.ts";
 import { cast, expectRefusal } from "./support.ts";
 
-describe("what a tool says of whether its user is asked", () => {
+describe("the option confirm of a tool", () => {
   it.each([
     [undefined, undefined],
     [true, "refuse"],
@@ -45,7 +45,7 @@ describe("what a tool says of whether its user is asked", () => {
     expect(keepConfirm({})).toEqual({});
   });
 
-  it("mcpTool() takes it of a tool that only reads: its user is asked all the same", () => {
+  it("mcpTool() accepts it for a tool that only reads", () => {
     expect(tagOf(mcpTool(readOnly(procedure({})), { confirm: true })).options).toEqual({ confirm: true });
   });
 });

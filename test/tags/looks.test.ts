@@ -13,7 +13,7 @@ const cyclic: Record<string, unknown> = {};
 cyclic["self"] = cyclic;
 
 describe("looks", () => {
-  it("a tag keeps frozen copies of icons and meta, whatever becomes of its author's objects", () => {
+  it("a tag keeps frozen copies of icons and meta when its author changes the objects", () => {
     const icons = [{ ...icon, sizes: ["48x48", "any"], theme: "dark" as const, mimeType: "image/png" }];
     const meta = { "anthropic/maxResultSizeChars": 5, nested: { list: [1] } };
     const tagged = [mcpTool(procedure({}), { icons, meta }), mcpResource(state, { icons, meta })];
@@ -41,7 +41,7 @@ describe("looks", () => {
     ["one of a wrong type", [{ ...icon, mimeType: "png" }], '"icons.0.mimeType" must be'],
     ["one of a wrong size", [icon, { ...icon, sizes: ["any", "48"] }], '"icons.1.sizes.1" must be'],
     ["one of a wrong theme", [{ ...icon, theme: "blue" }], '"icons.0.theme" must be'],
-  ])("icons of which there is %s are refused by every tag", (_what, icons, sentence) => {
+  ])("every tag refuses icons with %s", (_what, icons, sentence) => {
     expectRefusal(() => cast(mcpTool, procedure({}), { icons }), "INVALID_OPTION", sentence);
     expectRefusal(() => cast(mcpResource, state, { icons }), "INVALID_OPTION", sentence);
   });
@@ -61,7 +61,7 @@ describe("looks", () => {
     ["another of the protocol's", { "tools.mcp.com/a": 1 }, "not yours to set"],
     ["the prefix of this package", { "surface-mcp/error": 1 }, "not yours to set"],
     ["the token of progress", { progressToken: 1 }, "not yours to set"],
-  ])("meta that is or has %s is refused by every tag", (_what, meta, sentence) => {
+  ])("every tag refuses meta that is or has %s", (_what, meta, sentence) => {
     expectRefusal(() => cast(mcpTool, procedure({}), { meta }), "INVALID_OPTION", sentence);
     expectRefusal(() => cast(mcpResource, state, { meta }), "INVALID_OPTION", sentence);
   });

@@ -26,7 +26,7 @@ describe("mcpTool()", () => {
     expect(before.exposure).toBe("none");
   });
 
-  it("mcpTool() keeps what the member said when it tags it", () => {
+  it("mcpTool() keeps the definition of the member", () => {
     expect(mcpTool(aProcedure)).toMatchObject({ kind: "procedure", description: "Runs", input: text });
   });
 
@@ -48,7 +48,7 @@ describe("mcpTool()", () => {
     expect(tagOf(cast(mcpTool, aProcedure, options)).effect).toBe(effect);
   });
 
-  it("mcpTool() keeps the effect of a read-only procedure when its options say nothing", () => {
+  it("mcpTool() keeps the effect of a read-only procedure without options for it", () => {
     expect(tagOf(mcpTool(readOnly(aProcedure), { title: "Show" })).effect).toBe("read");
   });
 

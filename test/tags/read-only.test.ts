@@ -7,7 +7,7 @@ import { tagOf } from "../../src/tags/tag-of.ts";
 import { cast, expectRefusal } from "./support.ts";
 
 describe("readOnly()", () => {
-  it("readOnly() says that a procedure reads and exposes nothing when it stands alone", () => {
+  it("readOnly() marks a procedure as reading, and does not expose it", () => {
     const member = procedure({});
     const reader = readOnly(member);
     expect(tagOf(reader)).toEqual({ exposure: "none", effect: "read", options: {} });
@@ -21,7 +21,7 @@ describe("readOnly()", () => {
     expect(tagOf(tool).effect).toBe("unstated");
   });
 
-  it("readOnly() changes nothing when it is said twice, or was said by the options", () => {
+  it("readOnly() changes nothing when the procedure is read-only already", () => {
     expect(tagOf(readOnly(readOnly(procedure({})))).effect).toBe("read");
     expect(tagOf(readOnly(mcpTool(procedure({}), { mutates: false }))).effect).toBe("read");
   });

@@ -14,7 +14,7 @@ const run = procedure({});
 const state = cell({ schema: z.number() });
 const handler = (): string => "done";
 
-/** Every place where an author may say scopes. */
+/** Every function with an option for scopes. */
 const places: Readonly<Record<string, (scopes: unknown) => unknown>> = {
   "mcpTool()": (scopes) => cast(mcpTool, run, { scopes }),
   "mcpResource()": (scopes) => cast(mcpResource, state, { scopes }),
@@ -34,7 +34,7 @@ const refused: readonly (readonly [what: string, scopes: unknown])[] = [
   ["a scope that is not ASCII", ["ä"]],
   ["a scope that is too long", ["a".repeat(129)]],
   ["a number", [1]],
-  // oxlint-disable-next-line no-sparse-arrays -- a hole is what it is about
+  // oxlint-disable-next-line no-sparse-arrays -- the test needs a hole
   ["a hole", ["a", , "b"]],
   ["too many", Array.from({ length: 17 }, (_, index) => `s${index}`)],
   ["null", null],
@@ -47,14 +47,14 @@ describe("scopes", () => {
       expectRefusal(() => say(scopes), "INVALID_OPTION", '"scopes" must be a list of at most 16 scopes');
     });
 
-    it(`${place} takes the longest and the most scopes that there may be`, () => {
+    it(`${place} takes the longest and the most scopes`, () => {
       const scopes = Array.from({ length: 16 }, (_, index) => `${index}!#[]~`.padEnd(128, "x"));
       expect(() => say(scopes)).not.toThrow();
       expect(() => say([])).not.toThrow();
     });
   }
 
-  it("tags keep them as they were when their author goes on to change the list", () => {
+  it("tags keep their own copy when the author changes the list", () => {
     const scopes = ["admin"];
     const tool = cast(mcpTool, run, { scopes });
     const resource = cast(mcpResource, state, { scopes });
@@ -66,12 +66,12 @@ describe("scopes", () => {
     expect(kept.every((each) => Object.isFrozen(each))).toBe(true);
   });
 
-  it.each(["maybe", "", null, true])("mcpTool() refuses %j as what becomes of a dropped call", (onDisconnect) => {
+  it.each(["maybe", "", null, true])("mcpTool() refuses %j for onDisconnect", (onDisconnect) => {
     expectRefusal(() => cast(mcpTool, run, { onDisconnect }), "INVALID_OPTION", '"onDisconnect" must be');
   });
 });
 
-describe("options of access", () => {
+describe("the requirements of an entry", () => {
   const resource = { type: "repo", action: "write" };
 
   it.each<readonly [string, object]>([
@@ -96,7 +96,7 @@ describe("options of access", () => {
     expect(() => readOptions(options as ScopeOptions, accessFields, "Adding it")).toThrow(`Adding it: ${sentence}`);
   });
 
-  it("refuse an argument where there are none", () => {
+  it("refuse an argument for an entry without arguments", () => {
     const named = { resource: { ...resource, argument: "repo" } };
     expect(() => readOptions(named, accessFieldsWithoutArgument, "Adding it")).toThrow(
       '"resource" must have no "argument"',
@@ -104,7 +104,7 @@ describe("options of access", () => {
     expect(() => readOptions({ resource }, accessFieldsWithoutArgument, "Adding it")).not.toThrow();
   });
 
-  it("keepScopes() keeps all of it as it was", () => {
+  it("keepScopes() keeps frozen copies", () => {
     const scopesAny = ["a"];
     const kept = keepScopes({ scopesAny, resource });
     scopesAny.push("b");

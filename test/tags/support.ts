@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 import { SurfaceError, type SurfaceErrorCode } from "../../src/errors.ts";
 
-/** Calls a function as somebody who cast would: its parameter types are not asked. */
+/** Calls a function without its parameter types, as a caller who casts does. */
 export function cast<TResult>(fn: (...args: never[]) => TResult, ...args: readonly unknown[]): TResult {
-  // Whatever is passed is what the test is about.
+  // The test passes wrong types on purpose.
   return fn(...(args as never[]));
 }
 
-/** Expects a boot error with this code, and with this in its message. */
+/** Expects an error with this code, and with this text in its message. */
 export function expectRefusal(run: () => unknown, code: SurfaceErrorCode, sentence: string): void {
   let thrown: unknown;
   try {
@@ -18,6 +18,6 @@ export function expectRefusal(run: () => unknown, code: SurfaceErrorCode, senten
   expect(thrown).toBeInstanceOf(SurfaceError);
   expect(thrown).toMatchObject({ code });
   expect(String(thrown)).toContain(sentence);
-  // The grammar of messages: what was attempted, a colon, what stands in its way, no full stop.
+  // The form of messages: the failed action, a colon, the problem, no full stop.
   expect(String(thrown)).toMatch(/^SurfaceError: [A-Z][^:]*: [^]*[^.]$/);
 }

@@ -16,7 +16,7 @@ describe("tagOf()", () => {
     expect(kTagOptions).toBe(Symbol.for("surface-mcp.tag-options"));
   });
 
-  it("a tag leaves no trace among the keys of a member when it is written as JSON or listed", () => {
+  it("a tag adds no enumerable string key to a member", () => {
     const member = procedure({ description: "Runs" });
     expect(Object.keys(mcpTool(member))).toEqual(Object.keys(member));
   });

@@ -1,32 +1,34 @@
 import { internalError, onRejection, type FaultReporter } from "../surface/fault.ts";
 import type { HttpRequest } from "./message.ts";
 
-/** Whether only this machine can reach what listens on an address; of other names nobody knows where they lead. */
+/** Returns whether a host is a name or an address of this machine. Other names are not looked up. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$/.test(host);
 }
 
-/** Returns whether the address of a client is one of this machine's loopback addresses, also as IPv6 writes those of IPv4. */
+const mappedPrefix = "::ffff:";
+
+/** Returns whether the address of a client is a loopback address, also one of IPv4 in the form of IPv6. */
 export function isLoopbackAddress(address: string): boolean {
-  return isLoopback(address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address);
+  return isLoopback(address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address);
 }
 
-/** Whether the value of a `Host` header, with or without a port, is a name of this machine. */
+/** Returns whether the value of a `Host` header, with or without a port, is a name of this machine. */
 export function isLoopbackAuthority(authority: string): boolean {
   const name = authority.toLowerCase().replace(/:[0-9]+$/, "");
   return isLoopback(name === "[::1]" ? "::1" : name);
 }
 
-/** How an address stands in a URL. */
+/** Returns an address in the form of a URL: IPv6 in brackets. */
 export function toAuthority(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
 /** Request from which the option `clientAddress` reads the address of its client. */
 export interface AddressedRequest {
-  /** Address at the other end of the connection: a proxy's, behind one. Undefined where the runtime does not tell. */
+  /** Address at the other end of the connection: the address of the proxy, behind one. `undefined` if the runtime has none. */
   readonly address: string | undefined;
-  /** Returns a header by its name, in any case. Values of a header that came more than once are joined by commas. */
+  /** Returns a header by its name, in any case. Values of a repeated header are joined by commas. */
   header(name: string): string | undefined;
 }
 
@@ -44,8 +46,8 @@ function toAddress(read: unknown): string | undefined {
 }
 
 /**
- * Creates the function that reads addresses of clients, without brackets and ports. It returns the address of the connection where
- * the option returns no address, and where it throws.
+ * Creates the function that reads addresses of clients, without brackets and ports. It returns the address of the connection if
+ * the option returns no address or throws.
  */
 export function createAddressReader(
   read: (request: AddressedRequest) => string | undefined,
@@ -53,10 +55,9 @@ export function createAddressReader(
 ): (request: HttpRequest) => string | undefined {
   let hasFailed = false;
   const fail = (cause: unknown): void => {
-    if (hasFailed) return;
-    // Once: the sender of requests would write the log.
+    // Once, because the senders of requests would fill the log.
+    if (!hasFailed) internalError(cause, 'the option "clientAddress" of the HTTP server (reported once)', report);
     hasFailed = true;
-    internalError(cause, 'the option "clientAddress" of the HTTP server (reported once)', report);
   };
   return (request) => {
     const { address } = request;

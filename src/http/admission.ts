@@ -2,10 +2,11 @@ import { CallQueue, createQueues, type TurnQueues } from "../mcp/call-queue.ts";
 import type { Turn } from "../mcp/methods.ts";
 import { Budget, type OverBudget } from "../spine/budget.ts";
 import { callerKey, type Caller } from "../surface/caller.ts";
-import type { HttpBounds } from "./setting.ts";
+import type { HttpBounds } from "./options.ts";
 
-/** A place that is taken until it is released. Callable twice. */
-export interface Place {
+/** A stream or session that is counted until it is released. */
+export interface Permit {
+  /** Callable twice. */
   release(): void;
 }
 
@@ -15,13 +16,13 @@ export type AdmissionBounds = Pick<
   "maxInFlight" | "maxStreamsPerPrincipal" | "maxStreams" | "maxSessionsPerPrincipal" | "maxSessions"
 >;
 
-/** Returns whether a place was refused. */
-export function isRefused(place: Place | OverBudget): place is OverBudget {
-  return "limit" in place;
+/** Returns whether a permit was refused. */
+export function isRefused(permit: Permit | OverBudget): permit is OverBudget {
+  return "limit" in permit;
 }
 
-function openPlace(budget: Budget, caller: Caller): Place | OverBudget {
-  const share = budget.open(caller.isAnonymous ? undefined : callerKey(caller));
+function takePermit(budget: Budget, caller: Caller): Permit | OverBudget {
+  const share = budget.open(budgetKeyOf(caller));
   return share.take(1) ?? { release: () => share.release() };
 }
 
@@ -65,17 +66,17 @@ export class Admission {
     return queue;
   }
 
-  /** Takes a place for a stream that stays open. */
-  openStream(caller: Caller): Place | OverBudget {
-    return openPlace(this.#streams, caller);
+  /** Permits a stream that stays open. */
+  openStream(caller: Caller): Permit | OverBudget {
+    return takePermit(this.#streams, caller);
   }
 
-  /** Takes a place for a session. */
-  openSession(caller: Caller): Place | OverBudget {
-    return openPlace(this.#sessions, caller);
+  /** Permits a session. */
+  openSession(caller: Caller): Permit | OverBudget {
+    return takePermit(this.#sessions, caller);
   }
 
-  /** Places that are taken. */
+  /** Number of permits that are not released. */
   get counts(): { readonly streams: number; readonly sessions: number } {
     return { streams: this.#streams.use.used, sessions: this.#sessions.use.used };
   }
@@ -84,8 +85,8 @@ export class Admission {
 const mappedPrefix = "::ffff:";
 
 /**
- * Returns the network of a client: an IPv4 address itself, the first 64 bits of an IPv6 address, since one
- * client has all addresses behind them.
+ * Returns the network of a client: an IPv4 address itself, or the first 64 bits of an IPv6 address, since one client has all
+ * addresses behind them.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -99,14 +100,14 @@ export function networkOf(address: string): string {
 }
 
 /** Returns the key of a caller in budgets. An anonymous caller is counted by address, if that is known. */
-export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
+export function budgetKeyOf(caller: Caller, address?: string): string | undefined {
   if (!caller.isAnonymous) return callerKey(caller);
   return address === undefined ? undefined : `address ${networkOf(address)}`;
 }
 
 /**
- * Stages of a request, in order: the cheapest and most global first. A request that is refused at one does not reach the next. `caps`
- * checks places, sessions and streams. `gate` looks up the entry, and checks scopes and rate limits before the handler runs.
+ * Stages of a request, in order: the cheapest and most global first. A request that one stage refuses does not reach the next. `caps`
+ * checks queues, sessions and streams. `gate` looks up the entry, and checks scopes and rate limits before the handler runs.
  */
 export const stages = ["head", "token", "body", "envelope", "caps", "gate", "arguments", "backend"] as const;
 
@@ -118,18 +119,10 @@ export type StageCounts = Readonly<Record<Stage, number>>;
 
 /** Counts the stages of the requests of one server. */
 export class StageCounters {
-  readonly #counts: Record<Stage, number> = {
-    head: 0,
-    token: 0,
-    body: 0,
-    envelope: 0,
-    caps: 0,
-    gate: 0,
-    arguments: 0,
-    backend: 0,
-  };
+  // One entry for each stage.
+  readonly #counts = Object.fromEntries(stages.map((stage) => [stage, 0])) as Record<Stage, number>;
 
-  /** A request has come to a stage. */
+  /** Counts a request that reached a stage. */
   readonly reached = (stage: Stage): void => {
     this.#counts[stage] += 1;
   };

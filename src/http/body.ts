@@ -26,10 +26,7 @@ export class BodyBuffer {
   #store: Uint8Array = nothing;
   #length = 0;
 
-  /**
-   * @param maxBytes - the maximum size of the body.
-   * @param bytes - counts every piece. @default nothing is counted
-   */
+  /** @param maxBytes - the maximum size of the body. @param bytes - counts every piece. @default nothing is counted */
   constructor(maxBytes: number, bytes?: Counter) {
     this.#maxBytes = maxBytes;
     this.#bytes = bytes;
@@ -60,7 +57,7 @@ export class BodyBuffer {
     return bytes > this.#maxBytes;
   }
 
-  /** Returns the body, and keeps nothing of it. Nothing may be appended after it. */
+  /** Returns the body and forgets it. Nothing may be appended after that. */
   take(): Uint8Array {
     const store = this.#store;
     this.#store = nothing;
@@ -68,21 +65,19 @@ export class BodyBuffer {
   }
 
   #copy(bytes: Uint8Array, needed: number): void {
-    if (needed > this.#store.byteLength) this.#grow(needed);
+    if (needed > this.#store.byteLength) {
+      const roomy = this.#length === 0 ? needed : Math.max(needed, this.#store.byteLength * 2, initialBytes);
+      const store = new Uint8Array(Math.min(roomy, this.#maxBytes));
+      store.set(this.#store.subarray(0, this.#length));
+      this.#store = store;
+    }
     this.#store.set(bytes, this.#length);
-  }
-
-  #grow(needed: number): void {
-    const roomy = this.#length === 0 ? needed : Math.max(needed, this.#store.byteLength * 2, initialBytes);
-    const store = new Uint8Array(Math.min(roomy, this.#maxBytes));
-    store.set(this.#store.subarray(0, this.#length));
-    this.#store = store;
   }
 }
 
-/** The bytes of one request's body: counted as they arrive, for as long as the request waits or runs. */
+/** Bytes of one request's body: counted as they arrive, for as long as the request waits or runs. */
 export class HeldBytes {
-  /** The bound in the way, once there was no room. */
+  /** The bound that was reached, once there was no room. */
   refused: OverBudget | undefined;
   readonly #share: Share;
   #onEvicted: (() => void) | undefined;
@@ -90,7 +85,7 @@ export class HeldBytes {
 
   /** @param key - the owner of the body, as in {@link Budget.open}. */
   constructor(budget: Budget, key: string | undefined) {
-    // A body that is complete belongs to a request that runs: only one that is still arriving can be given up.
+    // Only a body that is still arriving can be evicted: a complete one belongs to a request that runs.
     this.#share = budget.open(key, (_excess, what) => {
       if (what === "spare") return;
       this.#share.release();
@@ -108,12 +103,12 @@ export class HeldBytes {
   /** Counts more bytes. Returns `false` if there is no room for them. */
   take(bytes: number): boolean {
     this.refused = this.#share.take(bytes);
-    // The first bytes make it the last to be evicted, too.
+    // The first bytes make the share the last to be evicted, too.
     if (this.#share.amount > bytes) this.#share.touch();
     return this.refused === undefined;
   }
 
-  /** Holds the bytes until {@link release} was called as often. */
+  /** Keeps the bytes counted until {@link release} was called as often. */
   hold(): void {
     this.#holders += 1;
   }

@@ -7,9 +7,9 @@ const mebibyte = 1024 * 1024;
 
 /** Bounds of one thing that callers can make the server hold. */
 export interface LimitOptions {
-  /** For all callers together. */
+  /** Bound of all callers together. */
   readonly total?: number;
-  /** For one caller; for one address where no caller is known. */
+  /** Bound of one caller, or of one address if the caller is not known. */
   readonly perCaller?: number;
 }
 
@@ -26,13 +26,8 @@ export const defaultLimits: ResolvedLimits = Object.freeze({
 
 /** Name of something that callers can make the server hold. */
 export type LimitName =
-  | "unreadBytes"
-  | "bodyBytes"
-  | "logBytes"
-  | "partBytes"
-  | "verifications"
-  | "knownVerifications"
-  | "connections";
+  | ("unreadBytes" | "bodyBytes" | "logBytes" | "partBytes")
+  | ("verifications" | "knownVerifications" | "connections");
 
 /** Bounds of what callers can make the server hold: see `docs/guide/limits.md`. */
 export type HttpLimits = { readonly [TName in LimitName]?: LimitOptions };
@@ -43,11 +38,12 @@ export type ResolvedLimits = Readonly<Record<LimitName, Required<LimitOptions>>>
 /** The budgets of one server. */
 export type HttpBudgets = Readonly<Record<LimitName, Budget>>;
 
-function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Record<LimitName, TValue>> {
+/** Creates a value for each limit. */
+export function forEachLimit<TValue>(create: (name: LimitName) => TValue): Readonly<Record<LimitName, TValue>> {
   // The keys of the defaults are the names.
   const names = Object.keys(defaultLimits) as LimitName[];
   // A value for each name.
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<LimitName, TValue>;
+  return Object.fromEntries(names.map((name) => [name, create(name)])) as Record<LimitName, TValue>;
 }
 
 /** Fills in the defaults. A caller's bound never exceeds the total. */
@@ -58,12 +54,12 @@ export function resolveLimits(limits: HttpLimits = {}): ResolvedLimits {
   });
 }
 
-/** Reports the first time that a bound is reached. One line: that is no fault, and more lines would be the caller's to write. */
-function toTell(name: LimitName, report: FaultReporter): (over: OverBudget) => void {
-  let isTold = false;
+/** Reports the first time that a bound is reached. One line: it is no fault, and callers could fill the log. */
+function createReporter(name: LimitName, report: FaultReporter): (over: OverBudget) => void {
+  let isReported = false;
   return ({ scope, limit }) => {
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     const which = scope === "global" ? "total" : "perCaller";
     const cause = `the limit of ${limit} is reached; change it with the option "limits.${name}.${which}" (reported once)`;
     report({ correlationId: randomUUID(), where: `the limits of the HTTP server: ${name}`, cause });
@@ -74,7 +70,7 @@ function toTell(name: LimitName, report: FaultReporter): (over: OverBudget) => v
 export function createBudgets(limits: ResolvedLimits, report: FaultReporter): HttpBudgets {
   return forEachLimit((name) => {
     const { total, perCaller: perKey } = limits[name];
-    return new Budget({ total, perKey }, toTell(name, report));
+    return new Budget({ total, perKey }, createReporter(name, report));
   });
 }
 

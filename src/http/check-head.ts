@@ -1,17 +1,17 @@
-import { refuseHeader, refuseRequest, type HttpRefusal } from "./respond.ts";
-import type { HttpRequest, HttpAnswer } from "./message.ts";
 import { clipText } from "../schema/visible-text.ts";
+import type { HttpRequest, HttpAnswer } from "./message.ts";
+import { refuseHeader, refuseRequest, type HttpRefusal } from "./respond.ts";
 
-/** A name or address and maybe a port: no user, no path, nothing else that two readers could read differently. */
+/** A name or address, with or without a port: no user, no path, and nothing else that two programs could read differently. */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/;
 
-/** The values of `Host` that are served. Without this list any web page could reach a server on the machine of its reader. */
+/** The accepted values of `Host`. Without this list any web page could reach a server on the machine of its reader. */
 export class HostList {
   readonly #hosts: ReadonlySet<string>;
-  /** The last value that was in the list: clients of one server send the same. */
+  /** The last accepted value: clients of one server send the same. */
   #last: string | undefined;
 
-  /** @param hosts - a name with any port, or with the one that it names. */
+  /** @param hosts - a name without a port is accepted with any port. */
   constructor(hosts: readonly string[]) {
     this.#hosts = new Set(hosts.map((host) => host.toLowerCase()));
   }
@@ -21,18 +21,18 @@ export class HostList {
     if (value === this.#last) return true;
     const host = value.toLowerCase();
     const name = hostForm.exec(host)?.[1];
-    const isServed = name !== undefined && (this.#hosts.has(host) || this.#hosts.has(name));
-    if (isServed) this.#last = value;
-    return isServed;
+    const isAccepted = name !== undefined && (this.#hosts.has(host) || this.#hosts.has(name));
+    if (isAccepted) this.#last = value;
+    return isAccepted;
   }
 }
 
-/** The origins whose pages may send requests: a list, or all of this machine. */
+/** Origins whose pages may send requests. */
 export type AllowedOrigins = readonly string[] | "loopback";
 
 const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/;
 
-/** The values of `Origin` that are served. */
+/** The accepted values of `Origin`. */
 export class OriginList {
   readonly #origins: ReadonlySet<string> | "loopback";
 
@@ -40,7 +40,7 @@ export class OriginList {
     this.#origins = origins === "loopback" ? origins : new Set(origins.map((origin) => origin.toLowerCase()));
   }
 
-  /** Returns whether a value is allowed. Refuses `null`, which every sandboxed page and every file sends. */
+  /** Returns whether a value is accepted. Refuses `null`, which every sandboxed page and every file sends. */
   has(value: string): boolean {
     const origin = value.toLowerCase();
     if (this.#origins === "loopback") return loopbackOrigin.test(origin);
@@ -48,18 +48,18 @@ export class OriginList {
   }
 }
 
-const remoteClient = refuseRequest(403, "without authentication only clients on this machine are served");
-
-const hint = 'pass "auth", or { allowAnonymous: true } if everyone may use what is exposed';
+const remoteClient = refuseRequest(403, "without authentication this server accepts only clients on its own machine");
 
 function warn(text: string): void {
   // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
-  console.error(`[surface-mcp] warning: ${text}; ${hint}`);
+  console.error(`[surface-mcp] warning: ${text}`);
 }
 
+const authHint = 'pass "auth", or { allowAnonymous: true } if everyone may use the exposed tools';
+
 /**
- * Guards a server without `auth` against other machines. The list of hosts does not: a program writes any `Host`. Warns once,
- * because nothing else tells an author who forgot `auth`. Does not warn of a client that is gone.
+ * Guards a server without `auth` against other machines. The list of hosts cannot, because a program writes any `Host`. Warns once,
+ * since the author may have forgotten `auth`. Does not warn of a client that is gone.
  */
 export class LocalClients {
   #hasWarned = false;
@@ -69,32 +69,24 @@ export class LocalClients {
     if (isRemote === false) return undefined;
     if (!this.#hasWarned && isReset !== true) {
       this.#hasWarned = true;
-      if (isRemote === undefined) warn('Serving web requests, which name no address, without "auth"');
-      else warn(`Cannot serve a client at ${address ?? "an unknown address"} without "auth"`);
+      if (isRemote === undefined) warn(`Serving web requests, whose address is unknown, without "auth"; ${authHint}`);
+      else warn(`Cannot serve a client at ${address ?? "an unknown address"} without "auth"; ${authHint}`);
     }
     return isRemote === undefined ? undefined : remoteClient;
   }
 }
 
-/** Rules for the head of a request. */
-export interface HeadRules {
-  readonly hosts: HostList;
-  readonly origins: OriginList;
-  /** The maximum `Content-Length`, in bytes. */
-  readonly maxBytes: number;
-}
-
 const noHost = refuseRequest(400, "exactly one Host header is required");
-const foreignHost = refuseRequest(403, "this Host is not served here");
-const foreignOrigin = refuseRequest(403, "pages of this Origin may not ask");
-const badTarget = refuseRequest(400, "the target must be a path, or an absolute URL that names the Host");
-const tooManyHeaders = refuseRequest(431, "it has more headers than this server reads");
-const unknownCoding = refuseRequest(501, "the only Transfer-Encoding served here is chunked");
-const badType = refuseRequest(415, "the body must be application/json in UTF-8, without a Content-Encoding");
-const notAcceptable = refuseRequest(406, "the client must accept application/json");
+const foreignHost = refuseRequest(403, 'the "allowedHosts" of this server do not include this Host');
+const foreignOrigin = refuseRequest(403, 'the "allowedOrigins" of this server do not include this Origin');
+const badTarget = refuseRequest(400, "the target must be a path, or an absolute URL with the same host as Host");
+const tooManyHeaders = refuseRequest(431, "it has too many headers");
+const unknownCoding = refuseRequest(501, "Transfer-Encoding must be chunked");
+const badType = refuseRequest(415, "Content-Type must be application/json in UTF-8, without a Content-Encoding");
+const notAcceptable = refuseRequest(406, "Accept must allow application/json");
 const tooLarge = refuseRequest(413, "the body is larger than this server accepts");
 
-/** Headers that proxies and this server must read alike: of two values each could take another one. */
+/** Headers that proxies and this server must read alike: of two values, each could take a different one. */
 const mirrors = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 const single = [...mirrors, "mcp-session-id", "last-event-id", "authorization"];
 const repeated: readonly (readonly [string, HttpRefusal])[] = single.map((name) => {
@@ -103,37 +95,55 @@ const repeated: readonly (readonly [string, HttpRefusal])[] = single.map((name) 
 });
 const garbled = refuseHeader('"mcp-name" must be visible ASCII, or Base64 of UTF-8 between "=?base64?" and "?="');
 
-/** Checks `Host`, target and `Origin` of every request. Returns the refusal, or `undefined`. */
-export function checkOrigin(request: HttpRequest, { hosts, origins }: HeadRules): HttpRefusal | undefined {
-  if (request.isHeadCut === true) return tooManyHeaders;
-  const host = request.header("host");
-  if (request.count("host") !== 1 || host === undefined) return noHost;
-  if (!hosts.has(host)) return foreignHost;
-  if (!request.target.startsWith("/") && request.target !== "*") return badTarget;
-  const origin = request.header("origin");
-  if (origin === undefined) return undefined;
-  return request.count("origin") === 1 && origins.has(origin) ? undefined : foreignOrigin;
+/** Options of {@link HeadCheck}. */
+export interface HeadCheckOptions {
+  /** Accepted values of `Host`. A name without a port is accepted with any port. */
+  readonly hosts: readonly string[];
+  readonly origins: AllowedOrigins;
 }
 
-/** Refuses a request that repeats a header which may come once. */
-export function checkRepeated(request: HttpRequest): HttpRefusal | undefined {
-  for (const [name, refusal] of repeated) if (request.count(name) > 1) return refusal;
-  return undefined;
-}
+/** Checks the head of a request. Its methods return a refusal, or `undefined`. */
+export class HeadCheck {
+  readonly #hosts: HostList;
+  readonly #origins: OriginList;
+  readonly #maxBytes: number;
 
-function hasKnownCoding(request: HttpRequest): boolean {
-  return (request.header("transfer-encoding") ?? "chunked").trim().toLowerCase() === "chunked";
-}
+  /** @param maxBytes - the maximum `Content-Length`. */
+  constructor({ hosts, origins }: HeadCheckOptions, maxBytes: number) {
+    this.#hosts = new HostList(hosts);
+    this.#origins = new OriginList(origins);
+    this.#maxBytes = maxBytes;
+  }
 
-/** Checks the headers of a POST about its body, before the body is read. */
-export function checkBodyHead(request: HttpRequest, { maxBytes }: HeadRules): HttpRefusal | undefined {
-  if (!hasKnownCoding(request)) return unknownCoding;
-  if (request.count("content-type") > 1 || !isJsonType(request.header("content-type"))) return badType;
-  if (request.header("content-encoding") !== undefined) return badType;
-  if (!acceptsType(request.header("accept"), "application/json")) return notAcceptable;
-  if (Number(request.header("content-length") ?? 0) > maxBytes) return tooLarge;
-  const name = request.header("mcp-name");
-  return name === undefined || decodeHeaderValue(name) !== undefined ? undefined : garbled;
+  /** Checks `Host`, target and `Origin` of every request. */
+  origin(request: HttpRequest): HttpRefusal | undefined {
+    if (request.isHeadCut === true) return tooManyHeaders;
+    const host = request.header("host");
+    if (request.count("host") !== 1 || host === undefined) return noHost;
+    if (!this.#hosts.has(host)) return foreignHost;
+    if (!request.target.startsWith("/") && request.target !== "*") return badTarget;
+    const origin = request.header("origin");
+    if (origin === undefined) return undefined;
+    return request.count("origin") === 1 && this.#origins.has(origin) ? undefined : foreignOrigin;
+  }
+
+  /** Checks the other headers of a request to the MCP endpoint, those about the body included. */
+  rest(request: HttpRequest): HttpRefusal | undefined {
+    for (const [name, refusal] of repeated) if (request.count(name) > 1) return refusal;
+    if (request.method !== "POST") return undefined;
+    const name = request.header("mcp-name");
+    const isGarbled = name !== undefined && decodeHeaderValue(name) === undefined;
+    return this.#body(request) ?? (isGarbled ? garbled : undefined);
+  }
+
+  #body(request: HttpRequest): HttpRefusal | undefined {
+    const coding = request.header("transfer-encoding") ?? "chunked";
+    if (coding.trim().toLowerCase() !== "chunked") return unknownCoding;
+    if (request.count("content-type") > 1 || !isJsonType(request.header("content-type"))) return badType;
+    if (request.count("content-encoding") > 0) return badType;
+    if (!acceptsType(request.header("accept"), "application/json")) return notAcceptable;
+    return Number(request.header("content-length") ?? 0) > this.#maxBytes ? tooLarge : undefined;
+  }
 }
 
 const sentinelStart = "=?base64?";
@@ -164,7 +174,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   return decodeBase64(text.slice(sentinelStart.length, -sentinelEnd.length));
 }
 
-/** The headers as the protocol wants them, and as most clients send them. */
+// The headers of most clients, which are compared first.
 const usualType = "application/json";
 const usualAccept = "application/json, text/event-stream";
 const usualTypes = usualAccept.split(", ");
@@ -172,8 +182,8 @@ const usualTypes = usualAccept.split(", ");
 const utf8 = /^"?utf-?8"?$/;
 
 /**
- * Returns whether a body is announced as JSON in UTF-8. Anything else is refused unread: a browser lets every page send forms
- * and plain text to any server, but not JSON (CVE-2026-33252).
+ * Returns whether a media type is JSON in UTF-8. The server refuses other types unread: a browser lets every page send forms and
+ * plain text to any server, but not JSON (CVE-2026-33252).
  */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === usualType) return true;
@@ -185,11 +195,9 @@ export function isJsonType(contentType: string | undefined): boolean {
   });
 }
 
-function isRefused(param: string): boolean {
-  return /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(param);
-}
+const zeroQuality = /^\s*q\s*=\s*0(?:\.0*)?\s*$/;
 
-/** Returns whether a client takes answers of a media type. Without the header it takes every type. */
+/** Returns whether a client accepts answers of a media type. Without the header it accepts every type. */
 export function acceptsType(accept: string | undefined, type: string): boolean {
   if (accept === undefined || (accept === usualAccept && usualTypes.includes(type))) return true;
   const family = `${type.slice(0, type.indexOf("/"))}/*`;
@@ -198,13 +206,13 @@ export function acceptsType(accept: string | undefined, type: string): boolean {
     .split(",")
     .some((range) => {
       const [name = "", ...params] = range.split(";");
-      return [type, family, "*/*"].includes(name.trim()) && !params.some((param) => isRefused(param));
+      return [type, family, "*/*"].includes(name.trim()) && !params.some((param) => zeroQuality.test(param));
     });
 }
 
 const maxShownBytes = 256;
 
-/** The path that messages are served at, with or without a slash at its end. */
+/** The path of messages, with or without a slash at its end. */
 export class ServedPath {
   readonly #path: string;
   readonly #slashed: string;
@@ -215,7 +223,7 @@ export class ServedPath {
     this.#slashed = path === "/" ? path : `${this.#path}/`;
   }
 
-  /** Returns whether a request's path is the one that is served. */
+  /** Returns whether a request has this path. */
   has(path: string): boolean {
     const isServed = path === this.#path || path === this.#slashed;
     if (isServed) this.#isSettled = true;
@@ -223,20 +231,18 @@ export class ServedPath {
   }
 
   /**
-   * Warns once of a message to another path, if none has come to this one: a framework hands on requests of the path that
-   * the handler is mounted at, and nothing else tells its author why they are answered with 404.
+   * Warns once of a POST to another path, before the first request to this one: the author may have mounted the handler at a path
+   * without passing that path.
    */
   missed({ method }: HttpRequest, path: string): void {
     if (this.#isSettled || method !== "POST") return;
     this.#isSettled = true;
-    const asked = JSON.stringify(clipText(path, maxShownBytes));
-    const what = `Cannot serve ${asked}: the app is served at "${this.#path}"`;
-    // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
-    console.error(`[surface-mcp] warning: ${what}; pass { path: ${asked} } if it is mounted there`);
+    const shown = JSON.stringify(clipText(path, maxShownBytes));
+    warn(`Cannot serve ${shown}: the app is served at "${this.#path}"; pass { path: ${shown} } if it is mounted there`);
   }
 }
 
-/** Headers that pages may send, in addition to those that begin with `mcp-`. */
+/** Headers that pages may send, in addition to the headers of MCP. */
 const allowedHeaders = ["accept", "authorization", "content-type", "last-event-id"];
 const mcpHeaders = ["mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 const exposedHeaders = "mcp-session-id, www-authenticate, retry-after";
@@ -244,10 +250,10 @@ const preflightSeconds = "600";
 const paramHeader = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
 const maxParamHeaders = 64;
 
-/** The headers of tool parameters that a page asks for: their names are the tools' own. */
-function askedParams(request: HttpRequest): readonly string[] {
-  const asked = (request.header("access-control-request-headers") ?? "").toLowerCase().split(",");
-  return asked
+/** Returns the requested headers of tool parameters, whose names the tools define. */
+function requestedParams(request: HttpRequest): readonly string[] {
+  const names = (request.header("access-control-request-headers") ?? "").toLowerCase().split(",");
+  return names
     .map((name) => name.trim())
     .filter((name) => paramHeader.test(name))
     .slice(0, maxParamHeaders);
@@ -255,7 +261,7 @@ function askedParams(request: HttpRequest): readonly string[] {
 
 /** Answers the preflight request of a page of an allowed origin. */
 export function toPreflight(request: HttpRequest, methods: string): HttpAnswer {
-  const headers = [...allowedHeaders, ...mcpHeaders, ...askedParams(request)];
+  const headers = [...allowedHeaders, ...mcpHeaders, ...requestedParams(request)];
   return {
     status: 204,
     headers: {

@@ -1,25 +1,25 @@
+import { SurfaceError } from "../errors.ts";
 import type { ClientRequest } from "../mcp/dispatcher.ts";
 import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { clipText } from "../schema/visible-text.ts";
+import { internalError } from "../surface/fault.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
-import { Admission, type StageCounts, StageCounters } from "./admission.ts";
-import { createAuthenticator, type Authenticator } from "./auth/create-authenticator.ts";
-import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { createAddressReader } from "./addresses.ts";
-import { Front } from "./front.ts";
+import { Admission, type StageCounts, StageCounters } from "./admission.ts";
+import { createAuthenticator } from "./auth/create-authenticator.ts";
+import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { LocalClients } from "./check-head.ts";
 import { Health } from "./health.ts";
-import { KeepAlive } from "./sse.ts";
-import { LegacyLeg } from "./legacy-leg.ts";
-import type { HttpServe } from "./message.ts";
-import { ModernLeg } from "./modern-leg.ts";
-import type { ResolvedHandler } from "./resolve-options.ts";
-import { Responder } from "./respond.ts";
-import type { HttpSetting } from "./setting.ts";
+import type { HttpSetting } from "./http-deps.ts";
+import { Front } from "./http-pipeline.ts";
 import { toLimiter } from "./limiters.ts";
-import { SurfaceError } from "../errors.ts";
-import { internalError } from "../surface/fault.ts";
+import type { HttpServe } from "./message.ts";
+import type { ResolvedHandler } from "./options.ts";
+import { Responder } from "./respond.ts";
+import { LegacyLeg } from "./sessions/session-handler.ts";
+import { KeepAlive } from "./sse.ts";
+import { ModernLeg } from "./stateless-handler.ts";
 
 /** Current state of a server. */
 export interface HttpStats {
@@ -35,7 +35,7 @@ export interface HttpStats {
   readonly limits: LimitUse;
 }
 
-/** Resolves when all answers have left this process, as far as can be known. */
+/** Resolves when all answers have left this process, as far as the runtime can tell. */
 export type Sent = () => Promise<void>;
 
 const maxNameBytes = 200;
@@ -43,8 +43,8 @@ const maxNameBytes = 200;
 /** Milliseconds that aborted calls have to end. */
 export const abortingMs = 1000;
 
-/** Handlers of an author, by the method that runs them. */
-const handlerNames: ReadonlyMap<string, string> = new Map([
+/** Kinds of handlers, by the method that runs them. */
+const handlerKinds: ReadonlyMap<string, string> = new Map([
   ["tools/call", "tool"],
   ["resources/read", "resource"],
   ["prompts/get", "prompt"],
@@ -52,17 +52,9 @@ const handlerNames: ReadonlyMap<string, string> = new Map([
 
 /** Names a handler for the log. */
 function toName({ frame: { method, params } }: ClientRequest): string {
-  const what = handlerNames.get(method) ?? method;
+  const kind = handlerKinds.get(method) ?? method;
   const name = ownParam(params, "name") ?? ownParam(params, "uri");
-  return typeof name === "string" ? `${what} "${clipText(name, maxNameBytes)}"` : what;
-}
-
-function toAuthenticator(
-  { scopes, report }: AppRuntime,
-  { auth, path }: ResolvedHandler,
-  budgets: HttpBudgets,
-): Authenticator | undefined {
-  return auth && createAuthenticator(auth, { scopes, path, clock: systemClock, report, budgets });
+  return typeof name === "string" ? `${kind} "${clipText(name, maxNameBytes)}"` : kind;
 }
 
 /** One app served over HTTP, by Node or another runtime. Call `close()` when done. */
@@ -71,17 +63,16 @@ export class Core {
   readonly budgets: HttpBudgets;
   readonly #setting: HttpSetting;
   readonly #health: Health;
-  readonly #modern: ModernLeg;
-  readonly #legacy: LegacyLeg | undefined;
+  readonly #handlers: readonly (ModernLeg | LegacyLeg)[];
 
-  /** @throws SurfaceError `INVALID_OPTION` for an `auth` that nobody could use. */
+  /** @throws SurfaceError `INVALID_OPTION` for an `auth` that no request could pass. */
   constructor(runtime: AppRuntime, options: ResolvedHandler) {
     const clock = systemClock;
-    const { hosts, origins, path, isLocalOnly } = options;
-    const budgets = createBudgets(options.limits, runtime.report);
+    const { auth, path, clientAddress } = options;
+    const { report, scopes } = runtime;
+    const budgets = createBudgets(options.limits, report);
     runtime.countParts(budgets.partBytes);
-    const authenticator = toAuthenticator(runtime, options, budgets);
-    const challenge = authenticator && ((scopes: readonly string[]) => authenticator.challenge(scopes));
+    const authenticator = auth && createAuthenticator(auth, { scopes, path, clock, report, budgets });
     const setting: HttpSetting = {
       runtime,
       bounds: options,
@@ -91,70 +82,70 @@ export class Core {
       admission: new Admission(options),
       keepAlive: new KeepAlive(clock, options.keepAliveMs),
       limiter: toLimiter(options, clock),
-      responder: new Responder(createAnswerRenderer(runtime.info), challenge),
+      responder: new Responder(
+        createAnswerRenderer(runtime.info),
+        authenticator && ((missing) => authenticator.challenge(missing)),
+      ),
     };
+    const modern = new ModernLeg(setting);
+    const legacy = options.sessions ? new LegacyLeg(setting) : undefined;
     this.budgets = budgets;
     this.#setting = setting;
     this.#health = new Health(setting);
-    this.#modern = new ModernLeg(setting);
-    this.#legacy = options.sessions ? new LegacyLeg(setting) : undefined;
+    this.#handlers = legacy === undefined ? [modern] : [modern, legacy];
     const front = new Front({
       setting,
-      hosts,
-      origins,
-      localClients: isLocalOnly ? new LocalClients() : undefined,
+      hosts: options.hosts,
+      origins: options.origins,
+      localClients: options.isLocalOnly ? new LocalClients() : undefined,
       path,
-      addressOf: options.clientAddress && createAddressReader(options.clientAddress, runtime.report),
+      addressOf: clientAddress && createAddressReader(clientAddress, report),
       authenticator,
       health: this.#health.answer,
-      modern: this.#modern,
-      legacy: this.#legacy,
+      modern,
+      legacy,
     });
     this.serve = front.serve;
   }
 
   /**
-   * Ends every stream with its result and takes nothing new. Resolves when every request has its answer and the answers have left,
-   * or after the time.
+   * Ends every stream with its result, and refuses new requests. Resolves when every request has its answer and the answers have
+   * left, or after the time.
    */
   async drain(ms: number, sent: Sent): Promise<void> {
     this.#health.leave();
-    await within(ms, Promise.all(this.#legs.map((leg) => leg.drain())).then(sent));
+    await within(ms, Promise.all(this.#handlers.map((handler) => handler.drain())).then(sent));
   }
 
   /**
-   * Aborts what runs and releases everything but the app. Resolves when no handler runs and the answers have left, or after a
+   * Aborts running calls and releases everything but the app. Resolves when no handler runs and the answers have left, or after a
    * second. Callable twice.
    */
   async close(sent: Sent): Promise<void> {
     this.#health.close();
-    const closed = Promise.all(this.#legs.map((leg) => leg.close())).then(sent);
-    await within(abortingMs, Promise.all([closed, ...this.#legs.map((leg) => leg.idle())]));
+    const closed = Promise.all(this.#handlers.map((handler) => handler.close())).then(sent);
+    await within(abortingMs, Promise.all([closed, ...this.#handlers.map((handler) => handler.idle())]));
     this.#setting.keepAlive.close();
   }
 
-  /** Names of the handlers that run, also after the answer. */
+  /** Names of the author's functions that run, also after the answer. */
   running(): readonly string[] {
-    return [...new Set(this.#legs.flatMap(({ running }) => running.map(toName)))];
+    return [...new Set(this.#handlers.flatMap(({ running }) => running.map(toName)))];
   }
 
   readonly stats = (): HttpStats => {
     const { admission, counters, runtime } = this.#setting;
     return {
       ...admission.counts,
-      dropped: this.#modern.dropped + (this.#legacy?.dropped ?? 0),
+      dropped: this.#handlers.reduce((sum, { dropped }) => sum + dropped, 0),
       stages: counters.read(),
       limits: readUse(this.budgets, runtime.schemaBytes),
     };
   };
-
-  get #legs(): readonly (ModernLeg | LegacyLeg)[] {
-    return this.#legacy === undefined ? [this.#modern] : [this.#modern, this.#legacy];
-  }
 }
 
-/** Settles with a promise, or after a time. Says whether it was the promise. */
-export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+/** Settles with a promise, or after a time. Returns whether it was the promise. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let stop: () => void = () => {};
   const late = new Promise<boolean>((resolve) => (stop = waitingClock.after(ms, () => resolve(false))));
   try {
@@ -164,21 +155,18 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
   }
 }
 
-/** How long an app may take to close, in milliseconds: it waits for its own handlers, which may not listen. */
+/** Milliseconds that an app may take to close: it waits for its own handlers, which may ignore their signal. */
 export const appClosingMs = 2000;
 
-function reportLeft(left: readonly string[], runtime: AppRuntime): void {
-  const still = left.length === 0 ? "the application" : left.join(", ");
-  const cause = new SurfaceError("TIMEOUT", `Closing over HTTP: ${still} still runs, and was left alone`);
-  internalError(cause, "closing over HTTP", runtime.report);
-}
-
 /**
- * Closes an app after its server. Reports once what is still running although it was aborted, and waits no longer for it.
+ * Closes an app after its server. Reports once what still runs although it was aborted, and waits no longer for it.
  *
  * @param left - names of the author's functions that still run.
  */
 export async function closeApp(runtime: AppRuntime, left: readonly string[]): Promise<void> {
   const isClosed = await within(appClosingMs, runtime.close());
-  if (!isClosed || left.length > 0) reportLeft(left, runtime);
+  if (isClosed && left.length === 0) return;
+  const running = left.length === 0 ? "the application" : left.join(", ");
+  const cause = `Cannot close over HTTP in time: ${running} ignores its abort signal and still runs`;
+  internalError(new SurfaceError("TIMEOUT", cause), "closing over HTTP", runtime.report);
 }

@@ -1,24 +1,15 @@
 import type { AppRuntime } from "../mcp/servable-app.ts";
-import { type LimitUse, readUse } from "./budgets.ts";
-import type { HttpSetting } from "./setting.ts";
+import { readUse } from "./budgets.ts";
+import type { HttpSetting } from "./http-deps.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
 
-/** How long whoever asks whether the live surface can be reached is left waiting. */
-const patienceMs = 2000;
+/** Milliseconds until a live surface that does not answer counts as unreachable. */
+const timeoutMs = 2000;
 
 const readinessHeaders = Object.freeze({ "content-type": "application/json", "cache-control": "no-store" });
 const headers = Object.freeze({ "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
-
-function toAnswer(isWell: boolean): HttpAnswer {
-  return isWell ? { status: 200, headers, body: "ok" } : { status: 503, headers, body: "unavailable" };
-}
-
-/** Numbers only: anybody may read them. */
-function toReadiness(isReady: boolean, limits: LimitUse): HttpAnswer {
-  const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", limits });
-  return { status: isReady ? 200 : 503, headers: readinessHeaders, body };
-}
-
+const running: HttpAnswer = { status: 200, headers, body: "ok" };
+const leaving: HttpAnswer = { status: 503, headers, body: "unavailable" };
 const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
 
 type HealthDeps = Pick<HttpSetting, "clock" | "budgets"> & {
@@ -27,62 +18,60 @@ type HealthDeps = Pick<HttpSetting, "clock" | "budgets"> & {
 
 /**
  * Answers `/healthz` (the server runs) and `/readyz` (the live surface can be reached, too, and how much of each limit is used).
- * Neither needs a token: their clients are the machines that start and end servers.
+ * Neither needs a token: their clients are the machines that start and end servers. So the answers have no data of the app.
  */
 export class Health {
   readonly #deps: HealthDeps;
   #isLeaving = false;
-  #asking: Promise<boolean> | undefined;
-  /** Ends the question that is being asked: one signal each, so that none outlives its answer. */
-  #impatience: AbortController | undefined;
+  /** The check of the live surface that runs, for all requests that wait. */
+  #checking: Promise<boolean> | undefined;
+  #abort: AbortController | undefined;
 
   constructor(deps: HealthDeps) {
     this.#deps = deps;
   }
 
-  /** It is about to close: whoever asks is sent elsewhere from now on. */
+  /** Answers from now on that the server is unavailable, because it is about to close. */
   leave(): void {
     this.#isLeaving = true;
   }
 
-  /** Ends whatever is waited for. Callable twice. */
+  /** Ends a check that runs. Callable twice. */
   close(): void {
     this.leave();
-    this.#impatience?.abort();
+    this.#abort?.abort();
   }
 
-  /** Answers a request that asks for this; `false`: it asks for something else. */
+  /** Answers a request for one of the two paths. Returns `false` for other requests. */
   readonly answer = (request: HttpRequest, reply: HttpReply): boolean => {
     const [path] = request.target.split("?", 1);
     if (path !== "/healthz" && path !== "/readyz") return false;
     if (request.method !== "GET" && request.method !== "HEAD") reply.answer(notAllowed);
-    else if (path === "/healthz") reply.answer(toAnswer(!this.#isLeaving));
+    else if (path === "/healthz") reply.answer(this.#isLeaving ? leaving : running);
     else void this.#answerReadiness(reply);
     return true;
   };
 
   async #answerReadiness(reply: HttpReply): Promise<void> {
     const { budgets, runtime } = this.#deps;
-    const isReady = !this.#isLeaving && (await this.#isReady());
-    reply.answer(toReadiness(isReady && !this.#isLeaving, readUse(budgets, runtime.schemaBytes)));
+    const isReachable = !this.#isLeaving && (await (this.#checking ??= this.#check()));
+    const isReady = isReachable && !this.#isLeaving;
+    const limits = readUse(budgets, runtime.schemaBytes);
+    const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", limits });
+    reply.answer({ status: isReady ? 200 : 503, headers: readinessHeaders, body });
   }
 
-  /** One question at a time, however many ask. */
-  #isReady(): Promise<boolean> {
-    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
-    return this.#asking;
-  }
-
-  async #ask(): Promise<boolean> {
+  async #check(): Promise<boolean> {
     const { runtime, clock } = this.#deps;
-    const impatience = new AbortController();
-    this.#impatience = impatience;
-    const stop = clock.after(patienceMs, () => impatience.abort());
+    const controller = new AbortController();
+    this.#abort = controller;
+    const stop = clock.after(timeoutMs, () => controller.abort());
     try {
-      return await runtime.isReady(impatience.signal);
+      return await runtime.isReady(controller.signal);
     } finally {
       stop();
-      this.#impatience = undefined;
+      this.#checking = undefined;
+      this.#abort = undefined;
     }
   }
 }

@@ -1,29 +1,41 @@
-import { announce, inspector } from "../mcp/announce.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { SurfaceError } from "../errors.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
-import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
+import { announce, inspector } from "../mcp/announce.ts";
+import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
-import { appClosingMs, closeApp, abortingMs, Core, type HttpStats } from "./core.ts";
-import type { HttpOptions } from "./http-options.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import { toAuthority } from "./addresses.ts";
-import { readServer, type ResolvedServer, resolveServerOptions } from "./resolve-options.ts";
+import { abortingMs, appClosingMs, closeApp, Core, type HttpStats } from "./core.ts";
+import { Connections } from "./node/connections.ts";
+import { toNodeListener } from "./node/node-request.ts";
+import {
+  type HttpHandlerOptions,
+  type HttpOptions,
+  readServer,
+  type ResolvedHandler,
+  type ResolvedServer,
+  resolveHandlerOptions,
+  resolveServerOptions,
+} from "./options.ts";
+import { toFetch } from "./web.ts";
 
 /** A running server. */
 export interface HttpServing extends Serving {
-  /** Where it is served. */
+  /** URL of the MCP endpoint. */
   readonly url: string;
   readonly port: number;
-  /** What there is to do, and what it has come to. */
+  /** Returns the state of the server, and what it has counted. */
   stats(this: void): HttpStats;
   /**
-   * Takes nothing new, ends every stream with what its client waits for, and lets what runs, and answers that are still being
-   * read, come to their end for `drainMs`. Then it aborts what runs, a second later drops every connection, and closes the
-   * app, for which it waits two more seconds at most: a handler that does not listen to its signal is reported by its name
-   * and left alone. Callable twice.
+   * Accepts no new requests, and ends every stream with its result. Running requests, and answers that clients still read, have
+   * `drainMs` to end. Then it aborts running handlers, drops every connection a second later, and closes the app, for which it
+   * waits at most two more seconds. It reports the name of a handler that ignores its signal, and leaves it running. Callable twice.
    */
   close(): Promise<void>;
 }
 
-/** How long closing may take besides letting running requests come to their end, before the process exits all the same. */
+/** Longest time to close after the drain, in milliseconds. Then the process exits all the same. */
 const closingMs = abortingMs + appClosingMs + 500;
 
 async function open(
@@ -37,10 +49,10 @@ async function open(
   closeRuntime();
   scope.add(() => closeApp(runtime, core.running()));
   const closeCore = scope.add(() => core.close(async () => {}));
-  // Only who listens loads what it takes.
+  // Loaded only by servers that listen.
   const { openServer } = await import("./node/open-server.ts");
   const server = await openServer(core.serve, options, core.budgets);
-  // Connections last: what is aborted has an answer, too.
+  // Connections last, so that aborted calls are answered.
   closeCore();
   scope.add(() => server.close());
   scope.add(() => core.close(() => server.sent()));
@@ -52,7 +64,7 @@ async function open(
     options.auth === undefined
       ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
       : "";
-  // With tokens, what the anonymous caller sees says nothing about others.
+  // With tokens, the view of the anonymous caller says nothing about other callers.
   if (options.auth === undefined || process.stderr.isTTY) {
     announce({ runtime, served: `at ${url}${hint}`, isTerminal: process.stderr.isTTY });
   }
@@ -72,20 +84,20 @@ async function start(app: ServableApp, options: HttpOptions): Promise<HttpServin
     }
     return Object.freeze({ ...more, closed, close: () => scope.close() });
   } catch (cause) {
-    // Why it could not start is what its author has to hear, not what closing half of it came to.
+    // The author needs the reason of the failed start, not that of a failed close.
     await scope.close().catch(() => {});
     throw cause;
   }
 }
 
 /**
- * Serves an app over Streamable HTTP, both eras of MCP, at `/mcp`. On SIGTERM or SIGINT it takes no more, ends every
- * stream with what its client waits for, lets what runs come to its end for at most `drainMs`, and exits with code 0.
+ * Serves an app over Streamable HTTP at `/mcp`, to clients of every protocol version. On SIGTERM or SIGINT it closes as
+ * {@link HttpServing.close} does, and exits with code 0.
  *
- * What others can reach is not served to whoever comes: a `host` that is not loopback needs `auth` and `allowedHosts`.
+ * A `host` that other machines can reach needs `auth` and `allowedHosts`.
  *
- * Serving rejects with `INVALID_OPTION`; `SOCKET_IN_USE` where another process listens on the port, `UNAVAILABLE` for
- * whatever the system refuses, and what opening the app throws.
+ * Serving rejects with `INVALID_OPTION`, `SOCKET_IN_USE` if another process listens on the port, `UNAVAILABLE` if the system
+ * refuses the port, and the errors of opening the app.
  *
  * @example
  * ```ts
@@ -95,4 +107,80 @@ async function start(app: ServableApp, options: HttpOptions): Promise<HttpServin
 export function http(options: HttpOptions = {}): ServeTarget<HttpServing> {
   const read = readServer(options);
   return { serve: (app) => start(app, read) };
+}
+
+/** An open app, for frameworks and runtimes with their own server. Call `close()` when done. */
+export interface HttpHandler {
+  /**
+   * Answers a web `Request`. Never rejects.
+   *
+   * @throws SurfaceError `INVALID_OPTION`, at once, for any other argument: pass `node` to Express and `node:http`.
+   */
+  (request: Request): Promise<Response>;
+  /** The same function, for runtimes that expect an object with this method. */
+  fetch(this: void, request: Request): Promise<Response>;
+  /**
+   * Answers a request of `node:http`, and of Express, over HTTP/1.1. Refuses requests of `node:http2`, which share a connection:
+   * serve those by `fetch`. Mount it before body parsers: this handler takes a body that was read before as they have parsed it,
+   * without the bound on its size.
+   */
+  node(this: void, request: IncomingMessage, response: ServerResponse): void;
+  /** Returns the state of the server, and what it has counted. */
+  stats(this: void): HttpStats;
+  /** Closes as {@link HttpServing.close} does, except for the connections, which belong to their server. Callable twice. */
+  close(this: void): Promise<void>;
+}
+
+function createCore(runtime: AppRuntime, options: ResolvedHandler): Core {
+  try {
+    return new Core(runtime, options);
+  } catch (cause) {
+    void runtime.close().catch(() => {});
+    throw cause;
+  }
+}
+
+/**
+ * Opens an app and creates the function that answers its requests: for Hono and other web frameworks, for runtimes other than
+ * Node, and by `.node` for Express and servers of `node:http`.
+ *
+ * @throws SurfaceError with a boot code, `INVALID_OPTION`.
+ * @example
+ * ```ts
+ * const handler = httpHandler(app, { allowedHosts: ["ci.example"], auth });
+ * hono.all("/mcp", (c) => handler(c.req.raw));
+ * ```
+ */
+export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}): HttpHandler {
+  if (typeof app?.open !== "function") {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      "Cannot create an HTTP handler: its app must be made by mcp(), and linked",
+    );
+  }
+  const resolved = resolveHandlerOptions(options);
+  const runtime = app.open();
+  const core = createCore(runtime, resolved);
+  const fetch = toFetch(core.serve);
+  const connections = new Connections({
+    clock: systemClock,
+    stallMs: resolved.stallMs,
+    unread: core.budgets.unreadBytes,
+    delaysAnswers: false,
+  });
+  const sent = (): Promise<void> => connections.sent();
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await core.drain(resolved.drainMs, sent);
+    await core.close(sent);
+    await closeApp(runtime, core.running());
+  };
+  return Object.freeze(
+    Object.assign((request: Request) => fetch(request), {
+      fetch,
+      node: toNodeListener(core.serve, connections),
+      stats: core.stats,
+      close: () => (closing ??= close()),
+    }),
+  );
 }

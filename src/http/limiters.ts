@@ -1,19 +1,23 @@
-import { readOptions } from "../options/read-options.ts";
 import type { AttemptLimiter, LimitVerdict, RateLimiter, CallLimiter } from "../call/limit-call.ts";
+import { isObject } from "../options/is-object.ts";
+import { readOptions } from "../options/read-options.ts";
 import type { Clock } from "../spine/clock.ts";
-import { systemClock } from "../surface/system-clock.ts";
-import type { RateLimits, HttpHandlerOptions } from "./http-options.ts";
-import { rateFields } from "./resolve-options.ts";
 import { isThenable } from "../surface/is-thenable.ts";
+import { systemClock } from "../surface/system-clock.ts";
+import { type HttpHandlerOptions, rateFields, type RateLimits } from "./options.ts";
 
-/** How many keys are remembered. */
+/** Most buckets that are kept. */
 const maxKeys = 10_000;
 
-/** How many are left when that is too many: forgetting some at once is what keeps it cheap. */
+/** Buckets that are kept when there are too many. Many are forgotten at once, because each time costs a sort. */
 const keptKeys = 9000;
 
-/** What sums of fractions may be wrong by, in milliseconds: whoever waited as long as they were told is let through. */
+/** Rounding error of sums of fractions, in milliseconds: a client that waited as long as it had to is not refused again. */
 const roundingMs = 1e-6;
+
+function toVerdict(waitMs: number): LimitVerdict {
+  return waitMs > roundingMs ? { ok: false, retryAfterMs: Math.ceil(waitMs) } : { ok: true };
+}
 
 /**
  * Buckets, each stored as the time when it is full again. A full bucket need not be stored.
@@ -37,15 +41,15 @@ class Buckets implements RateLimiter, AttemptLimiter {
     const now = this.#clock.now();
     const slower = cost > 1 ? `${cost} ${key}` : undefined;
     const waitMs = Math.max(this.#waitMs(key, 1, now), slower === undefined ? 0 : this.#waitMs(slower, cost, now));
-    if (waitMs > roundingMs) return { ok: false, retryAfterMs: Math.ceil(waitMs) };
+    const verdict = toVerdict(waitMs);
+    if (!verdict.ok) return verdict;
     if (slower !== undefined) this.#take(slower, cost, now);
     this.#take(key, 1, now);
-    return { ok: true };
+    return verdict;
   }
 
   check(key: string): LimitVerdict {
-    const waitMs = this.#waitMs(key, 1, this.#clock.now());
-    return waitMs > roundingMs ? { ok: false, retryAfterMs: Math.ceil(waitMs) } : { ok: true };
+    return toVerdict(this.#waitMs(key, 1, this.#clock.now()));
   }
 
   charge(key: string): void {
@@ -63,8 +67,8 @@ class Buckets implements RateLimiter, AttemptLimiter {
   }
 
   /**
-   * Forgets those that are full, and then the fullest: to forget one is to fill it. Whoever makes keys to have theirs
-   * forgotten gets the fullest of them filled, and keeps the ones that they emptied.
+   * Forgets full buckets, and then the fullest of the others, because to forget a bucket is to fill it. So a client that makes up
+   * keys cannot refill the buckets that it has emptied.
    */
   #forget(now: number): void {
     for (const [key, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(key);
@@ -78,18 +82,18 @@ class Buckets implements RateLimiter, AttemptLimiter {
  * Creates a limiter that counts in this process. A key may make `perMinute` calls a minute, `burst` of them in a row; of calls with
  * a cost of 4, a quarter as many a minute and also `burst` in a row. Remembers at most 10,000 buckets. Needs no disposing.
  *
- * @param clock - default: that of this machine.
+ * @param clock - @default the clock of this machine
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function memoryLimiter(limits: RateLimits = {}, clock: Clock = systemClock): RateLimiter {
   return new Buckets(readLimits(limits), clock);
 }
 
-/** Requests of one caller that run nothing, at least: an agent that reads and searches before it calls is no attack. */
+/** Least limits of one caller's requests that run nothing: an agent reads and searches before it calls. */
 const leastAttempts = { perMinute: 1200, burst: 400 };
 
-/** Creates a limiter for requests that run nothing. It lets through at least ten times as many as the limits let calls through. */
-export function memoryAttempts(limits: RateLimits, clock: Clock = systemClock): AttemptLimiter {
+/** Creates a limiter of requests that run nothing. It allows at least ten times as many as the limits allow calls. */
+function createAttempts(limits: RateLimits, clock: Clock = systemClock): AttemptLimiter {
   const { perMinute, burst } = readLimits(limits);
   const attempts = {
     perMinute: Math.max(leastAttempts.perMinute, 10 * perMinute),
@@ -99,7 +103,7 @@ export function memoryAttempts(limits: RateLimits, clock: Clock = systemClock): 
 }
 
 function readLimits(limits: RateLimits): Required<RateLimits> {
-  return readOptions(limits, rateFields, "Making a rate limiter");
+  return readOptions(limits, rateFields, "Cannot create a rate limiter");
 }
 
 function isLimiter(rateLimit: RateLimits | RateLimiter): rateLimit is RateLimiter {
@@ -153,39 +157,42 @@ function joinLimiters(limiter: RateLimiter, attempts: AttemptLimiter): CallLimit
  *
  * @throws SurfaceError `INVALID_OPTION`.
  */
-export function toLimiter({ auth, rateLimit }: HttpHandlerOptions, clock?: Clock): CallLimiter | undefined {
+export function toLimiter(
+  { auth, rateLimit = {} }: Pick<HttpHandlerOptions, "auth" | "rateLimit">,
+  clock?: Clock,
+): CallLimiter | undefined {
   if (auth === undefined || rateLimit === false) return undefined;
-  if (rateLimit !== undefined && isLimiter(rateLimit)) return joinLimiters(rateLimit, memoryAttempts({}, clock));
-  return joinLimiters(memoryLimiter(rateLimit, clock), memoryAttempts(rateLimit ?? {}, clock));
+  if (isLimiter(rateLimit)) return joinLimiters(rateLimit, createAttempts({}, clock));
+  return joinLimiters(memoryLimiter(rateLimit, clock), createAttempts(rateLimit, clock));
 }
 
-/** What is used of a limiter of `rate-limiter-flexible`, whatever it counts in. */
+/** The part of a limiter of `rate-limiter-flexible` that is used. Its store does not matter. */
 export interface FlexibleLimiter {
-  /** Resolves when there was room; rejects with what says how long there is none, or with an error. */
+  /** Resolves if there is room. Rejects with the time until there is room, or with an error. */
   consume(key: string, points: number): Promise<unknown>;
 }
 
-/** How long there is no room; `undefined`: something else happened. Errors may have properties of any name. */
+/** Returns the milliseconds until there is room; `undefined` for another failure. */
 function waitOf(rejection: unknown): number | undefined {
-  if (typeof rejection !== "object" || rejection === null || rejection instanceof Error) return undefined;
-  const wait: unknown = Reflect.get(rejection, "msBeforeNext");
+  const wait: unknown = isObject(rejection) ? Reflect.get(rejection, "msBeforeNext") : undefined;
   return typeof wait === "number" && Number.isFinite(wait) ? wait : undefined;
 }
 
-/** A union of limiters rejects with one of each that had no room: the longest wait is the one that counts. */
+/** Returns the longest wait. A union of limiters rejects with one rejection for each that has no room. */
 function longestWait(rejection: unknown): number | undefined {
+  // Errors may have properties of any name.
+  if (!isObject(rejection) || rejection instanceof Error) return undefined;
   const own = waitOf(rejection);
-  if (own !== undefined || typeof rejection !== "object" || rejection === null || rejection instanceof Error)
-    return own;
-  const waits = Object.values(rejection).map(waitOf);
+  if (own !== undefined) return own;
+  const waits = Object.values(rejection).map((each) => (each instanceof Error ? undefined : waitOf(each)));
   const known = waits.filter((wait) => wait !== undefined);
   return known.length === waits.length && known.length > 0 ? Math.max(...known) : undefined;
 }
 
 /**
- * Counts by a limiter of `rate-limiter-flexible`, which can be shared by many processes. Its `points` must be 4 at least:
- * what may change something costs that much. Its owner closes what it counts in. What it fails with is passed on, and lets
- * nothing through.
+ * Creates a limiter that counts by a limiter of `rate-limiter-flexible`, which many processes can share. Its `points` must be at
+ * least 4, the cost of a tool that may change something. Its owner closes its store. If it fails, the error is passed on, and the
+ * call does not run.
  */
 export function fromRateLimiterFlexible(limiter: FlexibleLimiter): RateLimiter {
   return Object.freeze({

@@ -1,12 +1,9 @@
-import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
-import type { RpcError } from "../mcp/protocol.ts";
-import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { HeldBytes } from "./body.ts";
 
 /**
- * HTTP for everything in this folder: `node:http` and web requests both implement it. Neither is made of the other: to wrap the
- * objects of Node into web objects takes a quarter of the time of a small call.
+ * Ports of HTTP: `node:http` and web requests both implement them. Neither is made of the other, because wrapping the objects of
+ * Node into web objects takes a quarter of the time of a small call.
  */
 
 /** The outcome of reading a body. Keep text that is made of the bytes, not the bytes: they may be a view of a larger store. */
@@ -22,13 +19,13 @@ export interface HttpRequest {
   readonly target: string;
   /** Whether the runtime may have left out headers, because there were too many. @default false */
   readonly isHeadCut?: boolean;
-  /** The address of the client, where that is known. Behind a proxy: the proxy's. */
+  /** Address of the client, or of the proxy in front of the server; `undefined` if the runtime has none. */
   readonly address?: string | undefined;
-  /** Whether the connection may come from another machine. Undefined where the runtime tells no address. */
+  /** Whether the connection may come from another machine; `undefined` if the runtime has no address. */
   readonly isRemote?: boolean | undefined;
   /** Whether the client has reset its connection. @default false */
   readonly isReset?: boolean;
-  /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
+  /** Returns the value of a header, by its name in lower case. Values of a repeated header are joined. */
   header(name: string): string | undefined;
   /** Returns the number of headers of this name. */
   count(name: string): number;
@@ -52,7 +49,7 @@ export interface HttpAnswer {
 export interface HttpReply {
   /** Whether the request was answered, or its client is gone. */
   readonly isOver: boolean;
-  /** Bytes of the answer that this process holds until the system takes them. Left out where the runtime does not tell. */
+  /** Bytes of the answer that this process holds until the system takes them; `undefined` if the runtime does not count them. */
   readonly heldBytes?: number;
   /** Key under which the unread bytes of the answer are counted. @default they count in total only */
   owner?: string | undefined;
@@ -70,7 +67,7 @@ export interface HttpReply {
 export interface EventSink {
   /** Writes text as it is: whole events, or comments. */
   write(text: string): void;
-  /** Whether what was written piles up unread. */
+  /** Whether unread text piles up. */
   readonly isFull: boolean;
   /** Called when the stream is no longer full. */
   onDrain: (() => void) | undefined;
@@ -83,31 +80,11 @@ export interface EventSink {
 /** Answers one HTTP request. Never throws, never rejects. */
 export type HttpServe = (request: HttpRequest, reply: HttpReply) => void;
 
-/** A request whose caller is known. */
+/** A request whose caller is known. One object for each request. */
 export interface HttpExchange {
   readonly request: HttpRequest;
   readonly reply: HttpReply;
   readonly caller: Caller;
-}
-
-/** A JSON-RPC request whose headers agree with its body. */
-export interface RequestPost extends HttpExchange {
-  readonly frame: RequestFrame;
-  /** The bytes of the body, which the request holds while it waits or runs. @default nothing counts them */
-  readonly bytes?: HeldBytes | undefined;
-}
-
-/** A request of a client without a session, with the view of its caller. */
-export interface ModernPost extends RequestPost {
-  readonly view: ResolvedView | RpcError;
-}
-
-/** A request of a caller whose view is not denied. */
-export interface AdmittedPost extends RequestPost {
-  readonly view: ResolvedView;
-}
-
-/** A notification or a response. */
-export interface MessagePost extends HttpExchange {
-  readonly frame: NotificationFrame | ResponseFrame;
+  /** Bytes of the body, which the request holds while it waits or runs. @default nothing counts them */
+  bytes?: HeldBytes | undefined;
 }

@@ -1,11 +1,11 @@
+import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import { isNear } from "../options/known-names.ts";
 import { setNewest } from "../spine/collections.ts";
 import { withCallerView, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
-import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
-import type { HttpRefusal } from "./respond.ts";
 import type { HttpRequest } from "./message.ts";
+import type { HttpRefusal } from "./respond.ts";
 
-/** The parameters of an address that name a view. */
+/** Query parameters that name a view. */
 const parameters = ["surface", "project"] as const;
 
 type ViewParameter = (typeof parameters)[number];
@@ -22,14 +22,14 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const visibleAscii = /^[!-~]*$/;
 const control = /\p{Cc}/u;
 
-/** Refuses an address. Nothing that was sent is quoted. */
+/** Refuses a URL. The text quotes no value of the request. */
 function refuse(what: string): HttpRefusal {
   return { status: 400, error: toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`) };
 }
 
 function decode(escaped: string): string | undefined {
   try {
-    // Strict, where `URLSearchParams` takes what is no escape for itself: two spellings of one view would be two views.
+    // Strict, unlike `URLSearchParams`, which keeps an invalid escape as it is: two spellings of one view would be two views.
     return decodeURIComponent(escaped.replaceAll("+", " "));
   } catch {
     return undefined;
@@ -50,30 +50,30 @@ function nameOf(escaped: string): string {
   return isPlain ? escaped : (decode(escaped) ?? escaped);
 }
 
-/** The values of a query, as they were sent. */
-type Sent = { [TName in ViewParameter]?: string };
+/** Values of a query before they are decoded. */
+type EscapedValues = { [TName in ViewParameter]?: string };
 
 function lettersOf(name: string): string {
   return Array.from(name).toSorted().join("");
 }
 
-/** Tells whether a name has one character too many, too few or wrong, or two swapped ones. "product" is no "project". */
-function isSlip(name: string, parameter: ViewParameter): boolean {
+/** Returns whether a name has one character too many, too few or wrong, or two swapped ones. "product" is no "project". */
+function isMisspelt(name: string, parameter: ViewParameter): boolean {
   return isNear(name, parameter, 1) || (isNear(name, parameter) && lettersOf(name) === lettersOf(parameter));
 }
 
-/** Returns the parameter that a name in any case stands for, or a refusal for a name that looks like a slip of one. */
+/** Returns the parameter of a name in any case, or a refusal for a misspelt name. */
 function parameterOf(escaped: string): ViewParameter | HttpRefusal | undefined {
   const name = nameOf(escaped).toLowerCase();
   const exact = parameters.find((one) => one === name);
-  const near = exact ?? parameters.find((one) => isSlip(name, one));
-  // A misspelt name would select the default view, which may show more than the one that was meant.
-  return exact === near ? exact : refuse(`the address has a parameter with a name like "${near}"; write "${near}"`);
+  const near = exact ?? parameters.find((one) => isMisspelt(name, one));
+  // A misspelt name would select the default view, which may show more than the intended one.
+  return exact === near ? exact : refuse(`the URL has a parameter with a name like "${near}"; write "${near}"`);
 }
 
 /** Finds the value of each parameter; an empty value counts as none. */
-function find(query: string): Sent | HttpRefusal {
-  const sent: Sent = {};
+function find(query: string): EscapedValues | HttpRefusal {
+  const values: EscapedValues = {};
   for (const pair of query.split("&")) {
     const equals = pair.indexOf("=");
     if (equals < 0 || equals === pair.length - 1) continue;
@@ -82,23 +82,23 @@ function find(query: string): Sent | HttpRefusal {
     if (parameter === undefined) continue;
     const value = pair.slice(equals + 1);
     // One program may read the first of two values and another the last: a client could get past a proxy that sets the view.
-    if ((sent[parameter] ?? value) !== value) return refuse(`the address has two values of "${parameter}"; send one`);
-    sent[parameter] = value;
+    if ((values[parameter] ?? value) !== value) return refuse(`the URL has two values of "${parameter}"; send one`);
+    values[parameter] = value;
   }
-  return sent;
+  return values;
 }
 
-function read(sent: Sent, parameter: ViewParameter): string | HttpRefusal | undefined {
-  const escaped = sent[parameter];
+function read(values: EscapedValues, parameter: ViewParameter): string | HttpRefusal | undefined {
+  const escaped = values[parameter];
   const rule = `must be percent-encoded UTF-8 of at most ${maxBytes} bytes, without control characters`;
-  return escaped === undefined ? undefined : (decodeValue(escaped) ?? refuse(`"${parameter}" of the address ${rule}`));
+  return escaped === undefined ? undefined : (decodeValue(escaped) ?? refuse(`"${parameter}" of the URL ${rule}`));
 }
 
 function clipAgent(agent: string): string {
   return agent.length <= maxAgentChars ? agent : decoder.decode(encoder.encode(agent.slice(0, maxAgentChars)));
 }
 
-/** Reads the view of a request: `surface` and `project` of its address, and its `User-Agent`. Returns `undefined` without any. */
+/** Reads the view of a request: `surface` and `project` of its URL, and its `User-Agent`. Returns `undefined` without any. */
 export function readView(request: HttpRequest): CallerView | HttpRefusal | undefined {
   const { target } = request;
   const agent = request.header("user-agent");
@@ -106,23 +106,22 @@ export function readView(request: HttpRequest): CallerView | HttpRefusal | undef
   const start = target.indexOf("?");
   if (start < 0) return agent ? Object.freeze({ surface: defaultView, ...userAgent }) : undefined;
   const query = target.slice(start + 1);
-  const sent = find(query);
-  if ("status" in sent) return sent;
-  const surface = read(sent, "surface");
+  const values = find(query);
+  if ("status" in values) return values;
+  const surface = read(values, "surface");
   if (typeof surface === "object") return surface;
-  const project = read(sent, "project");
+  const project = read(values, "project");
   if (typeof project === "object") return project;
   const more = project === undefined ? userAgent : { project, ...userAgent };
   return Object.freeze({ surface: surface ?? defaultView, ...more });
 }
 
-/** Most views that are kept, and the longest key of one. */
+/** Most views that are kept, and longest key of one. */
 const maxKept = 256;
 const maxKeyChars = 512;
 
 /**
- * Creates a {@link readView} that returns the same object for the same address and `User-Agent`, so that what is made of a view
- * can be kept under it.
+ * Creates a {@link readView} that returns the same object for the same URL and `User-Agent`, so that caches can have views as keys.
  */
 export function createViewReader(): typeof readView {
   const kept = new Map<string, ReturnType<typeof readView>>();
@@ -141,14 +140,8 @@ export function createViewReader(): typeof readView {
   };
 }
 
-/** A caller and the copy of it that has a view. */
-interface Copied {
-  readonly caller: Caller;
-  readonly copy: Caller;
-}
-
-/** The last anonymous caller of each view. Clients without a token send the same view with each request. */
-const copies = new WeakMap<CallerView, Copied>();
+/** The last anonymous caller of each view, and its copy with the view. Clients send the same view with each request. */
+const copies = new WeakMap<CallerView, { readonly caller: Caller; readonly copy: Caller }>();
 
 function copyAnonymous(caller: Caller, view: CallerView): Caller {
   const last = copies.get(view);
@@ -158,7 +151,7 @@ function copyAnonymous(caller: Caller, view: CallerView): Caller {
   return copy;
 }
 
-/** Returns the caller with this view, or with none. */
+/** Returns the caller with this view, or without one. */
 export function withView(caller: Caller, view: CallerView | undefined): Caller {
   if (caller.view === view) return caller;
   if (view !== undefined) return caller.isAnonymous ? copyAnonymous(caller, view) : withCallerView(caller, view);

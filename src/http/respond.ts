@@ -3,26 +3,33 @@ import {
   duplicateId,
   rpcCodes,
   toRpcError,
+  type AnswerRenderer,
   type Era,
   type RequestId,
   type RpcAnswer,
   type RpcError,
 } from "../mcp/protocol.ts";
 import type { HttpReply } from "./message.ts";
-import type { AnswerRenderer } from "../mcp/protocol.ts";
 
-const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({
-  "content-type": "application/json",
-  "cache-control": "no-store",
-});
+type Headers = Readonly<Record<string, string>>;
+
+const jsonHeaders: Headers = Object.freeze({ "content-type": "application/json", "cache-control": "no-store" });
 
 /** Status, headers and id of an answer in one piece. */
-export interface Answered {
-  readonly id: RequestId | null;
-  readonly era: Era;
+export interface AnswerOptions {
+  /** @default null, for a request that could not be read */
+  readonly id?: RequestId | null;
+  /** @default "legacy" */
+  readonly era?: Era;
   /** @default the status of the answer */
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
+}
+
+/** The error and the status with which a request is refused. */
+export interface HttpRefusal extends AnswerOptions {
+  readonly status: number;
+  readonly error: RpcError;
 }
 
 /** Refusals with a status of their own. A client must not take a duplicate id for the answer to the first request. */
@@ -47,25 +54,8 @@ function statusOf(answer: RpcAnswer, era: Era): number {
   return (era === "modern" ? modernStatuses.get(answer.code) : undefined) ?? 200;
 }
 
-/** Status, headers and id of an error of the transport. */
-export interface Refusal {
-  readonly status: number;
-  /** @default null, for a request that could not be read */
-  readonly id?: RequestId | null;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** The error and the status with which a request is refused. */
-export interface HttpRefusal extends Refusal {
-  readonly error: RpcError;
-}
-
-/** Creates the refusal of a request that is no request of this protocol. */
-export function refuseRequest(
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): HttpRefusal {
+/** Creates the refusal of a request that is not valid HTTP for this protocol. */
+export function refuseRequest(status: number, message: string, headers: Headers = {}): HttpRefusal {
   return Object.freeze({ status, headers, error: toRpcError(rpcCodes.invalidRequest, `Invalid request: ${message}`) });
 }
 
@@ -80,14 +70,14 @@ export class Responder {
   readonly render: AnswerRenderer;
   readonly #challenge: ((scopes: readonly string[]) => string) | undefined;
 
-  /** @param challenge - returns `WWW-Authenticate` for missing scopes. Left out without `auth`. */
+  /** @param challenge - returns `WWW-Authenticate` for missing scopes. @default none, without `auth` */
   constructor(render: AnswerRenderer, challenge?: (scopes: readonly string[]) => string) {
     this.render = render;
     this.#challenge = challenge;
   }
 
-  /** Sends the answer of a handler. */
-  answer(reply: HttpReply, answer: RpcAnswer, { id, era, status, headers }: Answered): void {
+  /** Sends the answer of a handler, or the error of a refusal. */
+  answer(reply: HttpReply, answer: RpcAnswer, { id = null, era = "legacy", status, headers }: AnswerOptions): void {
     reply.answer({
       status: status ?? statusOf(answer, era),
       headers: this.#headersOf(answer, headers),
@@ -95,17 +85,12 @@ export class Responder {
     });
   }
 
-  /** Sends an error of the transport. */
-  refuse(reply: HttpReply, error: RpcError, { status, id = null, headers = {} }: Refusal): void {
-    this.answer(reply, error, { id, era: "legacy", status, headers });
-  }
-
-  #headersOf(answer: RpcAnswer, headers?: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  #headersOf(answer: RpcAnswer, headers?: Headers): Headers {
     if (answer.kind === "result") return headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers };
     return { ...jsonHeaders, ...this.#hints(answer), ...headers };
   }
 
-  #hints({ code, scopes }: RpcError): Readonly<Record<string, string>> {
+  #hints({ code, scopes }: RpcError): Headers {
     if (code === rpcCodes.busy) return { "retry-after": "1" };
     const value = scopes === undefined ? undefined : this.#challenge?.(scopes);
     return value === undefined ? {} : { "www-authenticate": value };

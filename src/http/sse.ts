@@ -1,5 +1,5 @@
-import type { EventSink } from "./message.ts";
 import type { Clock } from "../spine/clock.ts";
+import type { EventSink } from "./message.ts";
 
 /** Headers of a stream of events. `x-accel-buffering` keeps proxies from holding events back. */
 export const eventStreamHeaders: Readonly<Record<string, string>> = Object.freeze({
@@ -16,12 +16,12 @@ export function toEvent(json: string, id?: string): string {
   return id === undefined ? `event: message\ndata: ${json}\n\n` : `id: ${id}\nevent: message\ndata: ${json}\n\n`;
 }
 
-/** Creates a stream for a reply that was answered before: it takes nothing, and does nothing to the connection. */
+/** Creates a stream for a reply that was answered before: it ignores everything, and leaves the connection open. */
 export function createDeadSink(): EventSink {
   return { isFull: false, onDrain: undefined, write() {}, end() {}, destroy() {} };
 }
 
-/** Writes a comment to every open stream from time to time, with one timer for all of them. Its maker closes it. */
+/** Writes a comment to every open stream in intervals, with one timer for all of them. Call {@link close} when done. */
 export class KeepAlive {
   readonly #sinks = new Set<EventSink>();
   readonly #clock: Clock;
@@ -34,13 +34,13 @@ export class KeepAlive {
     this.#everyMs = everyMs;
   }
 
-  /** Keeps a stream alive until it is left. */
+  /** Keeps a stream alive until {@link leave}. */
   join(sink: EventSink): void {
     this.#sinks.add(sink);
     this.#arm();
   }
 
-  /** Leaves a stream alone. Callable twice. */
+  /** Writes nothing more to a stream. Callable twice. */
   leave(sink: EventSink): void {
     this.#sinks.delete(sink);
     if (this.#sinks.size === 0) this.close();
@@ -56,14 +56,14 @@ export class KeepAlive {
     if (this.#everyMs === 0 || this.#sinks.size === 0) return;
     this.#stop ??= this.#clock.after(this.#everyMs, () => {
       this.#stop = undefined;
-      // A comment behind others that are not read would only add to them.
+      // A comment behind unread events would only add to them.
       for (const sink of this.#sinks) if (!sink.isFull) sink.write(keepAliveComment);
       this.#arm();
     });
   }
 }
 
-/** Tells when a stream has stayed full for too long. It has a timer only while the stream is full. Its maker closes it. */
+/** Calls a function when a stream was full for too long. Has a timer only while the stream is full. Call {@link close} when done. */
 export class StallTimer {
   readonly #clock: Clock;
   readonly #afterMs: number;
@@ -76,7 +76,7 @@ export class StallTimer {
     this.#onStalled = onStalled;
   }
 
-  /** Says whether the stream is full now. */
+  /** Starts the time with the first `true`, and stops it with `false`. */
   update(isFull: boolean): void {
     if (!isFull) this.close();
     else this.#stop ??= this.#clock.after(this.#afterMs, this.#onStalled);

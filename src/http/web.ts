@@ -1,7 +1,7 @@
-import type { BodyRead, HttpRequest, EventSink, HttpAnswer, HttpReply, HttpServe } from "./message.ts";
-import { BodyBuffer, type HeldBytes } from "./body.ts";
-import { createDeadSink } from "./sse.ts";
 import { SurfaceError } from "../errors.ts";
+import { BodyBuffer, type HeldBytes } from "./body.ts";
+import type { BodyRead, HttpRequest, EventSink, HttpAnswer, HttpReply, HttpServe } from "./message.ts";
+import { createDeadSink } from "./sse.ts";
 
 /** Reads a body until the signal fires: a runtime may leave the body of a client that has left open. */
 async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer, signal: AbortSignal): Promise<BodyRead> {
@@ -26,8 +26,8 @@ async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer, sig
   }
 }
 
-/** A request that came as the web's own object. */
-export class WebRequest implements HttpRequest {
+/** A web `Request`. */
+class WebRequest implements HttpRequest {
   readonly #request: Request;
 
   constructor(request: Request) {
@@ -46,11 +46,11 @@ export class WebRequest implements HttpRequest {
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name);
     if (value !== null) return value;
-    // Some runtimes tell it by the URL alone.
+    // Some runtimes have the host in the URL only.
     return name === "host" ? hostOf(this.#request.url) : undefined;
   }
 
-  /** Values of one that came more than once are one by now, joined: none that is read as a single one has a comma. */
+  /** Repeated headers are joined by now. Where a check allows one value, a joined one is invalid: it has a comma. */
   count(name: string): number {
     return this.header(name) === undefined ? 0 : 1;
   }
@@ -74,7 +74,7 @@ export class WebRequest implements HttpRequest {
   }
 }
 
-/** Where the path begins. */
+/** Returns the index of the path. */
 function authorityEnd(url: string): number {
   const at = url.indexOf("/", url.indexOf("://") + 3);
   return at === -1 ? url.length : at;
@@ -86,21 +86,17 @@ function hostOf(url: string): string {
 
 const encoder = new TextEncoder();
 
-/** How many bytes may wait to be read until the stream counts as full. */
+/** Unread bytes from which on the stream counts as full. */
 const highWaterMark = 64 * 1024;
 
-function dropped(): SurfaceError {
-  return new SurfaceError("CLOSED", "Writing events: the stream was dropped");
-}
-
-/** What is answered to who has left: nobody reads it, but what serves waits for an answer. */
+/** Status for a client that has left. No client reads it, but the runtime waits for a response. */
 const clientGone = 499;
 
 /** Statuses whose answers must not have a body, not even an empty one. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The reply to a web request, and its stream of events. */
-export class WebReply implements HttpReply, EventSink {
+/** The reply to a web request, and its event stream. */
+class WebReply implements HttpReply, EventSink {
   onGone: (() => void) | undefined;
   onDrain: (() => void) | undefined;
   extraHeaders: Readonly<Record<string, string>> | undefined;
@@ -163,7 +159,7 @@ export class WebReply implements HttpReply, EventSink {
   destroy(): void {
     this.#finish();
     // Does nothing to a stream that was read to its end.
-    this.#controller?.error(dropped());
+    this.#controller?.error(new SurfaceError("CLOSED", "Cannot write events: the server dropped the stream"));
   }
 
   #begin(): boolean {
@@ -201,11 +197,8 @@ export class WebReply implements HttpReply, EventSink {
   };
 }
 
-/** What frameworks and runtimes of the web call with a request. */
-export type FetchHandler = (request: Request) => Promise<Response>;
-
 /**
- * Refuses objects that are no web `Request`. The types of Express accept any function as a handler. `instanceof` would refuse
+ * Throws for objects that are no web `Request`: the types of Express accept any function as a handler. `instanceof` would refuse
  * the request classes of other implementations.
  */
 function assertRequest(request: unknown): void {
@@ -219,7 +212,7 @@ function assertRequest(request: unknown): void {
 }
 
 /** Creates the function that serves a web request. It throws if its argument is no `Request`; its promise never rejects. */
-export function toFetch(serve: HttpServe): FetchHandler {
+export function toFetch(serve: HttpServe): (request: Request) => Promise<Response> {
   return (request) => {
     assertRequest(request);
     const reply = new WebReply(request);

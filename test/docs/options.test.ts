@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { askingFields, mcpFields } from "../../src/builder/app-definition.ts";
 import { askTimeoutFields } from "../../src/catalog/asking/asking.ts";
-import { handlerFields, rateFields, serverFields } from "../../src/http/resolve-options.ts";
+import { handlerFields, rateFields, serverFields } from "../../src/http/options.ts";
 import type { Option } from "../../src/options/option.ts";
 import { stdioFields } from "../../src/stdio/stdio.ts";
 import { root } from "../architecture/source.ts";

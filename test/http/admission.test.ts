@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { Admission, isRefused, type AdmissionBounds, type Place } from "../../src/http/admission.ts";
+import { Admission, isRefused, type AdmissionBounds, type Permit } from "../../src/http/admission.ts";
 import type { CallQueue, QueuedCall, TurnQueues } from "../../src/mcp/call-queue.ts";
 import type { OverBudget } from "../../src/spine/budget.ts";
 
@@ -51,9 +51,9 @@ function enqueue(queue: CallQueue, call: QueuedCall): (() => boolean) | undefine
   return queue.add(call) ? () => queue.withdraw(call) : undefined;
 }
 
-function placeOf(place: Place | OverBudget): Place {
-  if (isRefused(place)) throw new Error("there was no place");
-  return place;
+function permitOf(permit: Permit | OverBudget): Permit {
+  if (isRefused(permit)) throw new Error("there was no place");
+  return permit;
 }
 
 /** Somebody who asks, ends and takes back. */
@@ -161,32 +161,32 @@ describe("Admission", () => {
 
   it("refuses a stream when its caller has as many as they may, and when all have", () => {
     const admission = new Admission(bounds);
-    placeOf(admission.openStream(alice));
-    placeOf(admission.openStream(alice));
+    permitOf(admission.openStream(alice));
+    permitOf(admission.openStream(alice));
     expect(admission.openStream(alice)).toEqual({ scope: "principal", limit: 2 });
-    for (let index = 0; index < 3; index += 1) placeOf(admission.openStream(anonymous));
+    for (let index = 0; index < 3; index += 1) permitOf(admission.openStream(anonymous));
     expect(admission.openStream(bob)).toEqual({ scope: "global", limit: 5 });
     expect(admission.counts).toEqual({ streams: 5, sessions: 0 });
   });
 
   it("refuses a session when its caller has as many as they may, and when all have", () => {
     const admission = new Admission(bounds);
-    placeOf(admission.openSession(alice));
+    permitOf(admission.openSession(alice));
     expect(admission.openSession(alice)).toEqual({ scope: "principal", limit: 1 });
-    placeOf(admission.openSession(anonymous));
-    placeOf(admission.openSession(anonymous));
+    permitOf(admission.openSession(anonymous));
+    permitOf(admission.openSession(anonymous));
     expect(admission.openSession(anonymous)).toEqual({ scope: "global", limit: 3 });
     expect(admission.counts).toEqual({ streams: 0, sessions: 3 });
   });
 
   it("gives a place back once when it is let go twice", () => {
     const admission = new Admission(bounds);
-    const first = placeOf(admission.openStream(alice));
-    placeOf(admission.openStream(alice));
+    const first = permitOf(admission.openStream(alice));
+    permitOf(admission.openStream(alice));
     first.release();
     first.release();
     expect(admission.counts.streams).toBe(1);
-    placeOf(admission.openStream(alice));
+    permitOf(admission.openStream(alice));
     expect(isRefused(admission.openStream(alice))).toBe(true);
   });
 
@@ -215,8 +215,8 @@ describe("Admission", () => {
         const queue = admission.queueOf(turn, one);
         enqueue(queue, { start: () => queue.done() });
       }
-      placeOf(admission.openStream(one)).release();
-      placeOf(admission.openSession(one)).release();
+      permitOf(admission.openStream(one)).release();
+      permitOf(admission.openSession(one)).release();
     };
     // What is kept is kept in maps, and the first who comes shows in which.
     const spy = vi.spyOn(Map.prototype, "set");

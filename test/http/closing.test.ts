@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { http } from "../../src/http/http.ts";
-import { httpHandler } from "../../src/http/http-handler.ts";
+import { http, httpHandler } from "../../src/http/http.ts";
 import { defineSurface, mcp, mcpTool, procedure, readOnly, type ServableApp } from "../../src/index.ts";
 import { head, RawClient } from "./node/raw-client.ts";
 import { modernPost } from "./support/modern-post.ts";
@@ -110,7 +109,9 @@ describe("closing http()", () => {
       for (const answer of answers) expect(await (await answer).text()).toContain("CLOSED");
       await expect(fetch(serving.url, call("big"))).rejects.toThrow("fetch failed");
       expect(faults).toMatchObject([{ where: "closing over HTTP", cause: { code: "TIMEOUT" } }]);
-      expect(String(faults[0]?.cause)).toContain(`Closing over HTTP: tool "${name}" still runs, and was left alone`);
+      expect(String(faults[0]?.cause)).toContain(
+        `Cannot close over HTTP in time: tool "${name}" ignores its abort signal and still runs`,
+      );
     },
   );
 
@@ -133,7 +134,7 @@ describe("closing httpHandler()", () => {
     await until(() => running() === 1);
     await handler.close();
     expect(await (await answer).text()).toContain("CLOSED");
-    expect(String(faults[0]?.cause)).toContain('tool "hang" still runs');
+    expect(String(faults[0]?.cause)).toContain('tool "hang" ignores its abort signal and still runs');
     expect(faults).toHaveLength(1);
   });
 });

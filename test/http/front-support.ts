@@ -3,10 +3,10 @@ import type { Caller } from "../../src/surface/caller.ts";
 import type { Authenticator } from "../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission, type StageCounts, StageCounters } from "../../src/http/admission.ts";
-import { Front, type FrontDeps } from "../../src/http/front.ts";
+import { Front, type FrontDeps } from "../../src/http/http-pipeline.ts";
 import { KeepAlive } from "../../src/http/sse.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpExchange, HttpReply, HttpRequest } from "../../src/http/message.ts";
-import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
+import { resolveHandlerOptions } from "../../src/http/options.ts";
 import { Responder } from "../../src/http/respond.ts";
 import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
@@ -100,8 +100,9 @@ interface Taken {
 }
 
 function createLeg(name: string, taken: Taken) {
-  const take = (what: string) => (exchange: HttpExchange) => {
-    Object.assign(taken, { leg: `${name} ${what}`, caller: exchange.caller });
+  const take = (what: string) => (exchange: HttpExchange, message?: object) => {
+    const caller: unknown = message === undefined ? undefined : Reflect.get(message, "caller");
+    Object.assign(taken, { leg: `${name} ${what}`, caller: caller ?? exchange.caller });
     exchange.reply.answer({ status: 200, body: "{}" });
   };
   return {

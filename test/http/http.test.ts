@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { http, type HttpServing } from "../../src/http/http.ts";
-import type { HttpOptions } from "../../src/http/http-options.ts";
+import type { HttpOptions } from "../../src/http/options.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
 import { httpClients } from "./support/http-clients.ts";
 import { modernPost } from "./support/modern-post.ts";

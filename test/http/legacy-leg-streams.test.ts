@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/surface/caller.ts";
-import type { HttpBounds } from "../../src/http/setting.ts";
-import { withRevocation } from "../../src/http/at-expiry.ts";
+import type { HttpBounds } from "../../src/http/options.ts";
+import { withRevocation } from "../../src/http/auth/verdict.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
 import { callOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Caller, anonymous } from "../../src/surface/caller.ts";
-import type { HttpBounds } from "../../src/http/setting.ts";
+import type { HttpBounds } from "../../src/http/options.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
 import { callOf, handshakeOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { LimitVerdict, RateLimiter } from "../../src/call/limit-call.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
 import { fromRateLimiterFlexible, memoryLimiter, toLimiter } from "../../src/http/limiters.ts";
-import type { RateLimits } from "../../src/http/http-options.ts";
+import type { RateLimits } from "../../src/http/options.ts";
 import { noteRejections, settle } from "../surface/support.ts";
 
 const never = (): never => {

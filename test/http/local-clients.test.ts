@@ -7,17 +7,17 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { HttpHandlerOptions } from "../../src/http/http-options.ts";
+import type { HttpHandlerOptions } from "../../src/http/options.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
-import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
+import { httpHandler, type HttpHandler } from "../../src/http/http.ts";
 import { isLoopbackAddress } from "../../src/http/addresses.ts";
 import { createDemo } from "./support/demo-app.ts";
 import { modernPost } from "./support/modern-post.ts";
 
 const toRequest = (): Request =>
   new Request("http://localhost/mcp", modernPost("tools/call", { name: "add", arguments: { by: 1 } }));
-const refused = "Invalid request: without authentication only clients on this machine are served";
-const hint = 'pass "auth", or { allowAnonymous: true } if everyone may use what is exposed';
+const refused = "Invalid request: without authentication this server accepts only clients on its own machine";
+const hint = 'pass "auth", or { allowAnonymous: true } if everyone may use the exposed tools';
 /** An address of this machine that is not loopback: a connection to it comes from it, like one from the network. */
 const networkAddress = Object.values(networkInterfaces())
   .flat()
@@ -131,7 +131,7 @@ describe("a web request, which names no address", () => {
     for (let times = 0; times < 2; times += 1) {
       expect((await handler(toRequest())).status).toBe(200);
     }
-    const what = 'Serving web requests, which name no address, without "auth"';
+    const what = 'Serving web requests, whose address is unknown, without "auth"';
     expect(warned).toEqual([[`[surface-mcp] warning: ${what}; ${hint}`]]);
   });
 

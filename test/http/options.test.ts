@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { HttpAuth } from "../../src/http/auth/http-auth.ts";
-import type { HttpOptions } from "../../src/http/http-options.ts";
+import { type HttpOptions, resolveHandlerOptions, resolveServerOptions } from "../../src/http/options.ts";
 import { http } from "../../src/http/http.ts";
 import { defaultLimits } from "../../src/http/budgets.ts";
-import { resolveHandlerOptions, resolveServerOptions } from "../../src/http/resolve-options.ts";
 import { createDemo } from "./support/demo-app.ts";
 
 const auth: HttpAuth = {

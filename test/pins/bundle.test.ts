@@ -54,7 +54,7 @@ describe("the bundle", () => {
 
   it("an app that is served over HTTP loads no server of node's, nor keys of tokens, before it listens when it is bundled", async () => {
     const { files, imports } = await bundle(`export * from "surface-mcp/http";`, { splitting: true });
-    expect(files).toContain("dist/http/front.js");
+    expect(files).toContain("dist/http/http-pipeline.js");
     expect(files.filter((path) => path.includes("/stdio/"))).toEqual([]);
     expect(imports.filter((name) => ["node:http", "node:net", "jose"].includes(name))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import type { Caller } from "../../src/surface/caller.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
-import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
+import { httpHandler, type HttpHandler } from "../../src/http/http.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import type { ServableApp } from "../../src/mcp/servable-app.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

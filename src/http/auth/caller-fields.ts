@@ -1,12 +1,9 @@
 import type { SurfaceError } from "../../errors.ts";
-import { deepFreeze, isJsonObject } from "../../schema/json.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import { isRecord } from "../../options/is-object.ts";
+import { deepFreeze, isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 
-/** Actions on the application's own things by `type:id`. */
-export type Resources = NonNullable<Caller["resources"]>;
-
-/** A field of a caller as a verifier or a grant gives it. */
+/** A field of a caller in the answer of a verifier or in a grant. */
 export interface CallerField {
   /** Returns a frozen copy; `undefined` for a value that breaks the rule. */
   readonly copy: (value: unknown) => unknown;
@@ -17,9 +14,9 @@ export interface CallerField {
 
 const encoder = new TextEncoder();
 const maxTextBytes = 1024;
-/** Most scopes, and most things: more does not fit beside claims on a link. */
+/** Most scopes, and most resources: more does not fit beside claims on a link. */
 const maxEntries = 1024;
-/** Most characters of scopes as JSON, of claims as JSON, and of things with their actions. */
+/** Most characters of scopes as JSON, of claims as JSON, and of resources with their actions. */
 const maxChars = 16 * 1024;
 const bound = `at most ${maxEntries} of them and ${maxChars} characters`;
 
@@ -55,9 +52,9 @@ function copyClaims(claims: unknown): JsonObject | undefined {
   }
 }
 
-/** Returns a frozen copy of lists of texts by names; `undefined` for anything else, or too much. */
-export function copyResources(value: unknown): Resources | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+/** Returns a frozen copy of lists of actions by resource; `undefined` for other values, or too much. */
+export function copyResources(value: unknown): NonNullable<Caller["resources"]> | undefined {
+  if (!isRecord(value)) return undefined;
   const names = Object.keys(value);
   if (names.length > maxEntries) return undefined;
   let chars = 0;
@@ -73,7 +70,7 @@ export function copyResources(value: unknown): Resources | undefined {
   return chars > maxChars ? undefined : Object.freeze(Object.fromEntries(entries));
 }
 
-/** Returns a text that is not empty. */
+/** A text that is not empty. */
 export const filledField: CallerField = {
   copy: (value) => (value === "" ? undefined : copyText(value)),
   rule: `a text that is not empty, of at most ${maxTextBytes} bytes`,
@@ -81,7 +78,7 @@ export const filledField: CallerField = {
 export const textField: CallerField = { copy: copyText, rule: `a text of at most ${maxTextBytes} bytes` };
 /** Scopes of any form, for verifiers: issuers have their own. */
 export const scopesField: CallerField = { copy: copyScopes, rule: `a list of texts, ${bound}`, isRequired: true };
-/** Scopes of a grant: each once, and as RFC 6749 has them. */
+/** Scopes of a grant: each once, in the form of RFC 6749. */
 export const scopeTokensField: CallerField = {
   copy: (value) => {
     const scopes = copyScopes(Array.isArray(value) ? [...new Set<unknown>(value)] : value);

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../schema/json.ts";
 import {
+  callable,
   listOf,
   option,
   required,
@@ -8,13 +8,13 @@ import {
   type Option,
   type OptionFields,
   type WithDefaults,
-  callable,
 } from "../../options/option.ts";
 import { type ReadOptions, readOptions } from "../../options/read-options.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import { isLoopback } from "../addresses.ts";
 import { isScopeToken } from "./caller-fields.ts";
 
-/** What a verifier found in a token that is genuine. */
+/** A verifier's answer about a valid token. */
 export interface VerifiedToken {
   /**
    * The person or program that the token speaks for, the same for every token of theirs. Two callers may share an id if
@@ -26,68 +26,66 @@ export interface VerifiedToken {
   /** The granted scopes: at most 1,024, and 16 Ki characters as JSON. */
   readonly scopes: readonly string[];
   /**
-   * Whom the token was made for, its audience (RFC 8707). Compared with the server's own `resource`, character by
-   * character: a verifier that gives none lets nobody in.
+   * The audience of the token (RFC 8707). It must contain the server's `resource`, character by character: without an audience, no
+   * token is accepted.
    */
   readonly resource: string | URL | readonly string[];
-  /** Seconds since 1970 from which on the token is no good. Left out: it does not expire. */
+  /** Unix time (seconds) when the token expires. @default never */
   readonly expiresAt?: number;
-  /** Seconds since 1970 before which it is no good yet. */
+  /** Unix time (seconds) when the token becomes valid. @default now */
   readonly notBefore?: number;
-  /** The program that acts for them. At most 1 KiB. */
+  /** The program that acts for the caller. At most 1 KiB. */
   readonly clientId?: string;
   /**
-   * What they may do to things of the application's own: actions by `type:id`, where `type:*` is all of a type. At most 1,024
-   * things, and 16 Ki characters. Default: nothing.
+   * Granted actions on resources of the application, by `type:id`, where `type:*` means all of a type. At most 1,024 resources, and
+   * 16 Ki characters. Default: none.
    */
   readonly resources?: Readonly<Record<string, readonly string[]>>;
-  /** Fires when the token is taken back: what is listened to with it ends then, as it does when the token expires. */
+  /** Fires when the token is revoked. Streams and subscriptions opened with it are closed then, as when it expires. */
   readonly revoked?: AbortSignal;
-  /** What handlers may know besides. Never the token. */
+  /** More data for handlers. Never the token. */
   readonly claims?: JsonObject;
 }
 
-/** Who may ask: made by `bearer()` or `oauthResource()`. */
+/** Authentication, made by `bearer()` or `oauthResource()`. */
 export interface HttpAuth {
-  /** The server's own identifier, an absolute URL: what tokens must be made for. */
+  /** The server's identifier, an absolute URL: the audience of its tokens. */
   readonly resource: string;
-  /** What every token must have been granted, whatever is asked for. */
+  /** Scopes that every token must have. */
   readonly scopes: readonly string[];
-  /** What the metadata of RFC 9728 lists besides these and `<surface>:read` and `<surface>:write`. Default: nothing. */
+  /** More scopes for the metadata of RFC 9728, which lists `<surface>:read` and `<surface>:write` anyway. Default: none. */
   readonly scopesSupported?: readonly string[];
-  /** The issuers that clients are sent to, for RFC 9728. */
+  /** Issuers that clients are sent to, for RFC 9728. */
   readonly authorizationServers: readonly string[];
-  /** How long a token may take to be verified, in milliseconds. */
+  /** Milliseconds that the verification of a token may take. */
   readonly timeoutMs: number;
   /** Names of the claims that are part of a caller's identity. @default all claims */
   readonly identityClaims?: readonly string[];
-  /**
-   * Says what is in a token; `undefined`: it is no good. What throws or does not answer in time lets nobody in.
-   */
+  /** Verifies a token; `undefined` for one that is not valid. If it throws or takes too long, the request is refused. */
   verify(token: string, options: { readonly signal: AbortSignal }): Promise<VerifiedToken | undefined>;
 }
 
-/** What every sort of authentication is told. */
+/** Options of every kind of authentication. */
 export interface AuthOptions {
   /**
-   * The server's own identifier: the URL that clients know it by, for example `https://ci.example/mcp`. Tokens must be made
-   * for exactly this, character by character: `https://ci.example` and `https://ci.example/` are two. Of a `URL`, its `href`.
+   * The server's identifier: the URL that clients know it by, for example `https://ci.example/mcp`. Tokens must be made for
+   * exactly this text: `https://ci.example` and `https://ci.example/` differ. Of a `URL`, its `href`.
    */
   readonly resource: string | URL;
-  /** What every token must have been granted, whatever is asked for. Default: nothing. */
+  /** Scopes that every token must have. Default: none. */
   readonly scopes?: readonly string[];
   /**
-   * What the metadata for clients lists besides these and the scopes of the surface, `<surface>:read` and `<surface>:write`:
-   * clients ask their users for all of them. Default: nothing. What else is asked for is told to whoever lacks it.
+   * More scopes for the metadata for clients, which lists `scopes`, `<surface>:read` and `<surface>:write` anyway. Clients ask their
+   * users for all of them. A client that lacks another scope gets its name with the refusal. Default: none.
    */
   readonly scopesSupported?: readonly string[];
   /**
-   * The issuers that clients are sent to, as URLs. Without one the server publishes no metadata for clients (RFC 9728).
+   * Issuers that clients are sent to, as URLs. Without one the server publishes no metadata for clients (RFC 9728).
    *
    * @default none
    */
   readonly authorizationServers?: readonly (string | URL)[];
-  /** How long a token may take to be verified, in milliseconds. Default 5,000. */
+  /** Milliseconds that the verification of a token may take. Default 5,000. */
   readonly timeoutMs?: number;
   /**
    * Names of the claims that tell callers apart who share issuer, id and client, for example `["tenant"]`. Sessions, consent,
@@ -115,7 +113,7 @@ function isAuthUrl(value: unknown): boolean {
   return url !== undefined && isSafe(url) && url.username === "" && url.password === "" && url.hash === "";
 }
 
-/** URLs of servers that are trusted. */
+/** URLs of trusted servers. */
 export const authUrl: Option = option(
   "an absolute URL without user and fragment, by https unless it is of this machine",
   isAuthUrl,
@@ -126,7 +124,7 @@ const scopeList = listOf(
   "a list of scopes",
 );
 
-/** The server's own identifier. */
+/** The server's identifier. */
 export const resourceOption: Option = required(
   option(
     "an absolute URL without user, query and fragment, by https unless it is of this machine",
@@ -148,12 +146,12 @@ export const authFields: OptionFields<AuthOptions> & WithDefaults<"scopes" | "sc
   ),
 };
 
-/** Returns a URL as it was written: tokens and issuers are compared character by character. */
+/** Returns a URL as the author wrote it: tokens and issuers are compared character by character. */
 export function toUrlText(url: string | URL): string {
   return typeof url === "string" ? url : url.href;
 }
 
-/** Turns options that were read into authentication: frozen copies. */
+/** Turns validated options into authentication: frozen copies. */
 export function toHttpAuth(read: ReadOptions<AuthOptions, typeof authFields>): Omit<HttpAuth, "verify"> {
   const { resource, scopes, scopesSupported, authorizationServers = [], timeoutMs, identityClaims } = read;
   return {
@@ -166,17 +164,17 @@ export function toHttpAuth(read: ReadOptions<AuthOptions, typeof authFields>): O
   };
 }
 
-/** What {@link bearer} takes. */
+/** Options of {@link bearer}. */
 export interface BearerOptions extends AuthOptions {
-  /** Says what is in a token; `undefined`: it is no good. What throws or does not answer in time lets nobody in. */
+  /** Verifies a token; `undefined` for one that is not valid. If it throws or takes too long, the request is refused. */
   readonly verify: HttpAuth["verify"];
 }
 
 const fields = { ...authFields, verify: required(callable) } satisfies OptionFields<BearerOptions>;
 
 /**
- * Lets in who has a token that your own verifier knows. It is asked on every request, so that a token that was taken back is
- * no good from the next one on. Holds nothing that is to be disposed.
+ * Creates authentication by your own verifier. It is called for every request, so that a revoked token is refused from the next one
+ * on. Needs no disposing.
  *
  * @throws SurfaceError `INVALID_OPTION`.
  *
@@ -190,6 +188,6 @@ const fields = { ...authFields, verify: required(callable) } satisfies OptionFie
  * ```
  */
 export function bearer(options: BearerOptions): HttpAuth {
-  const { verify, ...common } = readOptions(options, fields, "Making bearer()");
+  const { verify, ...common } = readOptions(options, fields, "Cannot create bearer()");
   return Object.freeze({ ...toHttpAuth(common), verify });
 }

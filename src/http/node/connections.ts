@@ -16,42 +16,42 @@ export interface ConnectionsDeps {
   readonly delaysAnswers: boolean;
 }
 
-/** The maximum number of open requests of one connection. Clients that send the next before an answer are rare. */
+/** Most open requests of one connection. Clients that send the next request before an answer are rare. */
 const maxOpen = 64;
 
 /**
  * The replies of one connection, in the order of their requests, in which Node sends them. Node keeps unread answers for as long as
  * the connection is open; this class bounds them and ends the connection of a client that does not read.
  */
-export class Connection {
+export class HttpConnection {
   readonly #socket: Socket;
   readonly #all: Connections;
   /** Created for the first answer that the system does not take at once. */
   #stall: StallTimer | undefined;
-  /** In the order in which they are sent. An array, because one that lives long and is mostly empty costs less than a set. */
+  /** In the order of the requests. A long-lived array that is mostly empty costs less than a set. */
   readonly #open: NodeReply[] = [];
-  readonly #place: Share | undefined;
-  /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
+  readonly #counted: Share | undefined;
+  /** Shares of the replies that hold unread bytes, which are few. */
   readonly #shares = new Map<NodeReply, Share>();
-  /** The last reply that ended before its request had come completely. */
+  /** The last reply that ended before its request had arrived completely. */
   #early: NodeReply | undefined;
   #isLate = false;
-  /** Address of the client. It stays the same for as long as the connection lasts. */
+  /** Address of the client, for as long as the connection lasts. */
   readonly address: string | undefined;
   /** Whether the client may be on another machine. */
   readonly isRemote: boolean;
-  /** Set while a body is read: called when it does not come in time. */
+  /** Called when a body that is being read is too slow. */
   onLate: (() => void) | undefined;
 
-  /** @param place - place among the connections of the server, where they are counted. */
-  constructor(socket: Socket, all: Connections, place: Share | undefined) {
+  /** @param counted - share of the connection in the bound of all connections, if there is one. */
+  constructor(socket: Socket, all: Connections, counted: Share | undefined) {
     this.#socket = socket;
     this.#all = all;
     this.address = socket.remoteAddress;
     // The system has no address for a client that has reset its connection, and its request may still be read.
     this.isRemote = this.address === undefined || !isLoopbackAddress(this.address);
-    this.#place = place;
-    if (place !== undefined) place.eviction = "normal";
+    this.#counted = counted;
+    if (counted !== undefined) counted.eviction = "normal";
     socket.once("close", () => this.#closed());
   }
 
@@ -60,16 +60,16 @@ export class Connection {
     return this.#socket.destroyed;
   }
 
-  /** Returns whether a client would take text that is written here for the answer to a request. */
+  /** Returns whether a client would take text written now for the answer to a request. */
   get isAnswering(): boolean {
     return this.#open.length > 0 || this.#early?.isRead === false;
   }
 
-  /** Returns whether a request that came completely has no answer yet. */
+  /** Returns whether a request that arrived completely has no answer yet. */
   get isBusy(): boolean {
     const first = this.#open[0];
-    // Only the last can still be coming in.
-    return first !== undefined && !(this.#open.length === 1 && first.isComing);
+    // Only the last one can be incomplete.
+    return first !== undefined && !(this.#open.length === 1 && first.isArriving);
   }
 
   /** See {@link ConnectionsDeps}. */
@@ -77,24 +77,21 @@ export class Connection {
     return this.#all.deps.delaysAnswers;
   }
 
-  /** Returns whether the connection is closed with its answer. */
+  /** Returns whether the connection closes with its answer. */
   get isLeaving(): boolean {
     return this.#all.isLeaving;
   }
 
-  /** Returns whether a request did not come in time. The connection closes with its answer. */
+  /** Returns whether a request was too slow. The connection closes with its answer. */
   get isLate(): boolean {
     return this.#isLate;
   }
 
-  /**
-   * The request that is coming in is too slow. Returns `false` where it can get no answer: none is coming in, or it was
-   * answered already.
-   */
+  /** Gives up the request that is arriving. Returns `false` if none is, or it was answered already. */
   late(): boolean {
     // A later request is not parsed before the one ahead of it is complete.
     const last = this.#open.at(-1);
-    if (last?.isComing !== true || this.#isLate) return false;
+    if (last?.isArriving !== true || this.#isLate) return false;
     this.#isLate = true;
     this.onLate?.();
     return true;
@@ -107,16 +104,16 @@ export class Connection {
     return false;
   }
 
-  /** A request has come. */
+  /** Adds the reply of a request that arrived. */
   add(reply: NodeReply): void {
     this.#open.push(reply);
     this.#early = undefined;
-    this.#place?.touch();
+    this.#counted?.touch();
   }
 
   /** Counts a reply as unread until it is removed. Its answer may be sent later in the same turn. */
   answered(reply: NodeReply): void {
-    // Its connection is closed already.
+    // Not open: the connection is closed already.
     if (reply.isUnread || !this.#open.includes(reply)) return;
     reply.isUnread = true;
     this.#all.count(1);
@@ -128,26 +125,26 @@ export class Connection {
     this.#watch();
   }
 
-  /** Counts what a reply holds at present. */
+  /** Counts the bytes that a reply holds at present. */
   weigh(reply: NodeReply): void {
     const share = this.#shares.get(reply);
     const bytes = reply.heldBytes;
     if (share === undefined && (bytes === 0 || !this.#open.includes(reply))) return;
     const counted = share ?? this.#share(reply);
     counted.resize(bytes);
-    // The slowest connection may be this one.
+    // The budget may have evicted this connection.
     if (this.#socket.destroyed) counted.release();
   }
 
-  /** Some of what was answered has been read. */
+  /** Notes that the client has read some of the answers. */
   moved(): void {
     this.#stall?.close();
     this.#watch();
-    // Replies behind the first wait for it, and are no slower than it is.
+    // Replies behind the first wait for it, and are not slower.
     for (const share of this.#shares.values()) share.touch();
   }
 
-  /** One is done with. Callable twice. */
+  /** Removes a reply that is complete or cut. Callable twice. */
   remove(reply: NodeReply): void {
     const at = this.#open.indexOf(reply);
     if (at >= 0) this.#open.splice(at, 1);
@@ -164,7 +161,7 @@ export class Connection {
     this.#all.count(-1);
   }
 
-  /** Watches the first reply: those behind it wait for it, and not for the client. */
+  /** Watches the first reply: replies behind it wait for it, and not for the client. */
   #watch(): void {
     const first = this.#open[0];
     if (first?.isUnread !== true || first.isSent) return this.#stall?.close();
@@ -176,14 +173,14 @@ export class Connection {
   #share(reply: NodeReply): Share {
     const share: Share = this.#all.deps.unread.open(reply.owner, (_excess, what) => {
       if (what === "all") return this.#drop();
-      // A stream reports only that a full buffer was emptied, so part of the amount may have left already.
+      // A stream reports only when a full buffer was emptied, so part of the amount may have left already.
       share.release(share.amount - reply.heldBytes);
     });
     this.#shares.set(reply, share);
     return share;
   }
 
-  /** Closes the connection, and its requests now: Node reports the close after everything that was read in this turn. */
+  /** Closes the connection, and its requests at once: Node reports the close after all input of this turn. */
   #drop(): void {
     this.#socket.destroy();
     this.#closed();
@@ -199,13 +196,13 @@ export class Connection {
   }
 }
 
-/** The connections of one server, or of one handler under a server of somebody else's. */
+/** The connections of one server, or of one handler under the author's server. */
 export class Connections {
   readonly deps: ConnectionsDeps;
-  /** Whether connections are to be closed with their answers. The server changes it. */
+  /** Whether connections close with their answers. The server changes it. */
   isLeaving = false;
-  readonly #known = new WeakMap<object, Connection>();
-  readonly #places = new WeakMap<object, Share>();
+  readonly #known = new WeakMap<object, HttpConnection>();
+  readonly #counted = new WeakMap<object, Share>();
   readonly #waiting: (() => void)[] = [];
   #unread = 0;
 
@@ -213,32 +210,32 @@ export class Connections {
     this.deps = deps;
   }
 
-  /** Counts answers that are not read yet. Only {@link Connection} calls it. */
+  /** Counts unread answers. Only {@link HttpConnection} calls it. */
   count(change: number): void {
     this.#unread += change;
     if (this.#unread === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Sets the place of a connection that is counted. Each request makes it the last to be evicted. */
-  bound(socket: Socket, place: Share): void {
-    this.#places.set(socket, place);
+  /** Sets the share of a connection that is counted. Each request makes it the last to be evicted. */
+  bound(socket: Socket, counted: Share): void {
+    this.#counted.set(socket, counted);
   }
 
   /** Returns a connection, and creates it with its first request. */
-  of(socket: Socket): Connection {
+  of(socket: Socket): HttpConnection {
     const known = this.#known.get(socket);
     if (known !== undefined) return known;
-    const connection = new Connection(socket, this, this.#places.get(socket));
+    const connection = new HttpConnection(socket, this, this.#counted.get(socket));
     this.#known.set(socket, connection);
     return connection;
   }
 
-  /** Returns a connection; `undefined` if no request has come on it. */
-  find(socket: object): Connection | undefined {
+  /** Returns a connection; `undefined` if it never had a request. */
+  find(socket: object): HttpConnection | undefined {
     return this.#known.get(socket);
   }
 
-  /** Resolves once the system has every answer that was given, or the connection of the answer is closed. */
+  /** Resolves once the system has every answer, or the connection of the answer is closed. */
   async sent(): Promise<void> {
     if (this.#unread > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

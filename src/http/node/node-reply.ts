@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
 import { createDeadSink } from "../sse.ts";
-import type { Connection } from "./connections.ts";
+import type { HttpConnection } from "./connections.ts";
 
-/** Bytes of one write. Progress of the reader is seen in steps of this size, on slow connections too. */
+/** Bytes of one write. So the progress of a slow client is seen in steps of this size. */
 const pieceBytes = 64 * 1024;
 
 /**
@@ -13,7 +13,7 @@ const pieceBytes = 64 * 1024;
  */
 const maxDelayedChars = 16 * 1024;
 
-/** Milliseconds after which a request is answered at once: a slow handler must not delay its answer by those that follow. */
+/** Milliseconds after which a request is answered at once: handlers that follow must not delay the answer of a slow one. */
 const slowMs = 1;
 
 /** Returns whether a body is written in one piece. */
@@ -21,8 +21,8 @@ function isSmall(body: string): boolean {
   return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
 }
 
-/** Writes a large body piece by piece. Takes bytes, so that no text is kept beside them. */
-function writeBody(response: ServerResponse, bytes: Buffer, connection: Connection): void {
+/** Writes a large body piece by piece. Takes bytes, so that the text is not kept beside them. */
+function writeBody(response: ServerResponse, bytes: Buffer, connection: HttpConnection): void {
   let at = 0;
   const writeOn = (): void => {
     while (bytes.length - at > pieceBytes) {
@@ -39,7 +39,7 @@ function writeBody(response: ServerResponse, bytes: Buffer, connection: Connecti
   writeOn();
 }
 
-/** Handles the errors of writes to a destroyed response: the client is gone. */
+/** Ignores errors of writes to a destroyed response: the client is gone. */
 function ignore(): void {}
 
 /** Statuses whose responses have no `Content-Length`. */
@@ -51,19 +51,19 @@ export class NodeReply implements HttpReply, EventSink {
   onDrain: (() => void) | undefined;
   owner: string | undefined;
   extraHeaders: Readonly<Record<string, string>> | undefined;
-  /** Whether it was answered, and the answer is not read yet. Only {@link Connection} changes it. */
+  /** Whether the client has to read the answer. Only {@link HttpConnection} changes it. */
   isUnread = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #connection: Connection;
-  /** Size of a body that is written piece by piece; the whole of it is held until the last piece is taken. */
+  readonly #connection: HttpConnection;
+  /** Size of a body that is written piece by piece. All of it is held until the system takes the last piece. */
   #bodyBytes = 0;
   #isBegun = false;
   #isOver = false;
   #isFull = false;
   readonly #startedAt = performance.now();
 
-  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
+  constructor(request: IncomingMessage, response: ServerResponse, connection: HttpConnection) {
     this.#request = request;
     this.#response = response;
     this.#connection = connection;
@@ -79,17 +79,17 @@ export class NodeReply implements HttpReply, EventSink {
     return this.#isOver;
   }
 
-  /** Whether its request came completely. */
+  /** Returns whether the whole request arrived. */
   get isRead(): boolean {
     return this.#request.complete;
   }
 
-  /** Whether its request is still coming in, and nothing was answered yet. */
-  get isComing(): boolean {
+  /** Returns whether the request is still arriving, without an answer. */
+  get isArriving(): boolean {
     return !this.#isBegun && !this.isRead;
   }
 
-  /** Whether the system has all of the answer, as far as can be told at once. */
+  /** Returns whether the system has the whole answer, as far as the runtime knows by now. */
   get isSent(): boolean {
     return this.#response.writableFinished;
   }
@@ -106,7 +106,7 @@ export class NodeReply implements HttpReply, EventSink {
     this.#connection.answered(this);
     const isSmallEnough = this.#connection.delaysAnswers && (answer.body?.length ?? 0) <= maxDelayedChars;
     const isDelayed = isSmallEnough && performance.now() - this.#startedAt < slowMs;
-    // An immediate each, and no list: listeners of the response run in the async context of their request.
+    // One immediate each, because listeners of the response run in the async context of their request.
     if (isDelayed) setImmediate(NodeReply.#sendDelayed, this, answer);
     else this.#send(answer);
   }
@@ -118,7 +118,7 @@ export class NodeReply implements HttpReply, EventSink {
   #send(answer: HttpAnswer): void {
     const response = this.#response;
     const connection = this.#connection;
-    // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
+    // Node would keep the bytes until it reports the close of the connection, after all input of this turn.
     if (connection.isClosed) return;
     try {
       this.#write(answer);
@@ -134,13 +134,13 @@ export class NodeReply implements HttpReply, EventSink {
     response.on("drain", this.#drained);
     // Node emits no "drain" for a response that was ended.
     response.on("finish", this.#drained);
-    // The head goes out with the writes of the same turn, or alone.
+    // Sends the head with the writes of the same turn, or alone.
     const { socket } = response;
     socket?.cork();
     try {
       response.writeHead(200, { ...headers, ...this.extraHeaders }).flushHeaders();
     } catch {
-      // A wrapper around the response may refuse a header: its client is not left waiting.
+      // A wrapper around the response may refuse a header. The client must not wait.
       response.destroy();
     }
     process.nextTick(() => socket?.uncork());
@@ -173,14 +173,14 @@ export class NodeReply implements HttpReply, EventSink {
     response.destroy();
   }
 
-  /** The connection is closed. */
+  /** Called when the connection is closed. */
   gone(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.onGone?.();
   }
 
-  /** Creates no closure here: one that stays with the response would keep the text beside its bytes. */
+  /** Writes the answer. Creates no closure, which would keep the text beside its bytes. */
   #write({ status, headers, body = "" }: HttpAnswer): void {
     const response = this.#response;
     const connection = this.#connection;
@@ -216,7 +216,7 @@ export class NodeReply implements HttpReply, EventSink {
     this.onDrain?.();
   };
 
-  /** Takes the one turn to answer. */
+  /** Begins the answer. Returns `false` if there is one already. */
   #begin(): boolean {
     if (this.#isBegun || this.#isOver) return false;
     this.#isBegun = true;
@@ -226,10 +226,10 @@ export class NodeReply implements HttpReply, EventSink {
     // A framework may have answered the request itself, for example after a timeout.
     this.#isOver = response.headersSent || response.writableEnded;
     if (this.#isOver) return false;
-    // A client that waits for "100 Continue" may send the body all the same: further requests could not be told from it.
-    const awaitsWord = request.headers.expect !== undefined && !request.readableDidRead;
+    // A client that waits for "100 Continue" may send the body later, where the server expects the next request.
+    const awaitsContinue = request.headers.expect !== undefined && !request.readableDidRead;
     const isLate = connection.isLate && !request.complete;
-    if (awaitsWord || isLate || connection.isLeaving) response.shouldKeepAlive = false;
+    if (awaitsContinue || isLate || connection.isLeaving) response.shouldKeepAlive = false;
     return true;
   }
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BodyRead, HttpRequest, HttpServe } from "../message.ts";
 import { BodyBuffer, type HeldBytes } from "../body.ts";
-import type { Connection, Connections } from "./connections.ts";
+import type { BodyRead, HttpRequest, HttpServe } from "../message.ts";
+import type { HttpConnection, Connections } from "./connections.ts";
 import { NodeReply } from "./node-reply.ts";
 
 const nothing = new Uint8Array(0);
 
-/** Returns a body that a framework has read and parsed as bytes again; `undefined` if none has. */
+/** Writes a body that a framework has parsed as bytes again; `undefined` if none has. */
 function toBytes(parsed: unknown): Uint8Array | undefined {
   if (parsed === undefined) return undefined;
   if (parsed instanceof Uint8Array) return parsed;
@@ -22,21 +22,18 @@ function readParsed(incoming: IncomingMessage, body: BodyBuffer): BodyRead {
   return body.append(bytes) ?? body.take();
 }
 
-/**
- * Node keeps names and values up to this many strings together, so half as many headers, and drops those behind them. The
- * server option `maxHeadersCount` counts headers.
- */
+/** Names and values of headers that Node keeps, twice the number of headers. The server option `maxHeadersCount` counts headers. */
 const defaultHeaderStrings = 2000;
 
 const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i;
 
-/** A request that came by `node:http`, or by a framework over it. */
-export class NodeRequest implements HttpRequest {
+/** A request of `node:http`, or of a framework over it. */
+class NodeRequest implements HttpRequest {
   readonly #incoming: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
 
-  constructor(incoming: IncomingMessage, response: ServerResponse, connection: Connection) {
+  constructor(incoming: IncomingMessage, response: ServerResponse, connection: HttpConnection) {
     this.#incoming = incoming;
     this.#response = response;
     this.#connection = connection;
@@ -48,7 +45,7 @@ export class NodeRequest implements HttpRequest {
 
   get target(): string {
     const { url = "" } = this.#incoming;
-    // Express cuts the prefix off that a handler is mounted under, and keeps here what was sent.
+    // Express cuts off the prefix of a mounted handler, and keeps the sent URL here.
     const original: unknown = "originalUrl" in this.#incoming ? this.#incoming.originalUrl : undefined;
     const target = typeof original === "string" ? original : url;
     return target.startsWith("/") ? target : this.#toPath(target);
@@ -79,7 +76,7 @@ export class NodeRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     let value: string | undefined;
-    // `headers` keeps only the first value of some headers; a check must see every value that another reader could take.
+    // `headers` keeps only the first value of some headers, but a proxy may have read another one.
     const raw = this.#incoming.rawHeaders;
     for (let at = 0; at + 1 < raw.length; at += 2) {
       if (!isNamed(raw[at], name)) continue;
@@ -109,7 +106,7 @@ export class NodeRequest implements HttpRequest {
     this.#collect(body, done);
   }
 
-  /** Collects the pieces of a body. Once it is settled it keeps none, and the rest is read and dropped. */
+  /** Collects the pieces of a body. Once it is settled, further pieces are read and dropped. */
   #collect(body: BodyBuffer, done: (body: BodyRead) => void): void {
     const connection = this.#connection;
     const announced = Number(this.#incoming.headers["content-length"]);
@@ -136,7 +133,7 @@ export class NodeRequest implements HttpRequest {
     this.#incoming.on("data", onData).on("end", onEnd).on("close", onClose);
   }
 
-  /** The path and query of an absolute-form target, which must name the `Host` (RFC 9112, 3.2). */
+  /** Returns the path and query of an absolute-form target, which must name the `Host` (RFC 9112, 3.2). */
   #toPath(target: string): string {
     const [, authority, rest = ""] = absoluteForm.exec(target) ?? [];
     if (authority === undefined || authority.toLowerCase() !== this.header("host")?.toLowerCase()) return target;
@@ -155,7 +152,7 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
 /** Creates a function that serves the requests of a server of `node:http`. */
 export function toNodeListener(serve: HttpServe, connections: Connections): NodeListener {
   return (request, response) => {
-    // Requests that came in one piece are read from a dropped connection, too.
+    // Node also reads requests that arrived together with one whose connection was dropped.
     if (request.socket.destroyed) return;
     const connection = connections.of(request.socket);
     if (!connection.hasRoom()) return;

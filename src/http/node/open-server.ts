@@ -8,7 +8,7 @@ import { systemClock } from "../../surface/system-clock.ts";
 import { networkOf } from "../admission.ts";
 import type { HttpBudgets } from "../budgets.ts";
 import type { HttpServe } from "../message.ts";
-import type { ResolvedServer } from "../resolve-options.ts";
+import type { ResolvedServer } from "../options.ts";
 import { Connections } from "./connections.ts";
 import { toNodeListener, type NodeListener } from "./node-request.ts";
 
@@ -18,11 +18,11 @@ const statuses: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers what is no HTTP, or was too slow, and closes the connection. Nothing of what came is said again. */
+/** Answers input that is no HTTP or was too slow, without quoting it, and closes the connection. */
 function refuseConnection(error: Error, socket: Duplex, connections: Connections): void {
   const code = codeOf(error);
   if (code === "ERR_HTTP_REQUEST_TIMEOUT" && connections.find(socket)?.late() === true) return;
-  // The client would take the refusal for the answer to a request that was answered already, or is being answered.
+  // The client would take the refusal for the answer to an earlier request.
   if (!socket.writable || code === "ECONNRESET" || connections.find(socket)?.isAnswering === true) {
     // Answers of this turn go out first.
     return void setImmediate(() => socket.destroy());
@@ -32,54 +32,56 @@ function refuseConnection(error: Error, socket: Duplex, connections: Connections
   socket.end(text, () => socket.destroy());
 }
 
-/** A server that listens. Whoever opened it closes it. */
+/** A listening server. Call `close()` when done. */
 export interface OpenServer {
   readonly port: number;
-  /** Takes no new connections, and closes those that nothing is answered on. */
+  /** Accepts no new connections, and closes those without an answer under way. */
   leave(): void;
-  /** Resolves once every answer that was given is with the system, or its connection is closed. */
+  /** Resolves once the system has every answer, or its connection is closed. */
   sent(): Promise<void>;
   /** Closes every connection. Resolves when all are closed. Callable twice. */
   close(): Promise<void>;
 }
 
-/** Clients that know no other hint leave a connection for some seconds: one that we close first may be in use by then. */
+/** Milliseconds. Longer than most clients keep an idle connection: one that the server closes first may just be in use. */
 const keepAliveTimeout = 65_000;
-const longestCheckingMs = 1000;
+const maxCheckingMs = 1000;
 
 function createListener(listener: NodeListener, connections: Connections, options: ResolvedServer): Server {
   const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = options;
-  const connectionsCheckingInterval = Math.max(10, Math.min(longestCheckingMs, Math.floor(headersTimeout / 5)));
+  const connectionsCheckingInterval = Math.max(10, Math.min(maxCheckingMs, Math.floor(headersTimeout / 5)));
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
-  // What is wrong with the head is said where everything else about it is.
+  // The pipeline checks the Host, as it checks the rest of the head.
   const server = createServer({ ...times, requireHostHeader: false });
   server.on("request", listener);
-  // Whoever waits to be told to go on is told so once somebody wants the body.
+  // Sent "100 Continue" when the body is read.
   server.on("checkContinue", listener);
   server.on("clientError", (error, socket) => refuseConnection(error, socket, connections));
   return server;
 }
 
 async function bind(server: Server, { host, port }: ResolvedServer): Promise<number> {
-  const where = `Serving over HTTP at "${host}:${port}"`;
+  const doing = `Cannot serve over HTTP at "${host}:${port}"`;
   server.listen({ host, port });
   try {
     await once(server, "listening");
   } catch (cause) {
     const code = codeOf(cause);
     if (code === "EADDRINUSE")
-      throw new SurfaceError("SOCKET_IN_USE", `${where}: another process listens there`, { cause });
-    throw new SurfaceError("UNAVAILABLE", `${where}: the system refused it with "${code}"`, { cause });
+      throw new SurfaceError("SOCKET_IN_USE", `${doing}: another process listens there; choose another "port"`, {
+        cause,
+      });
+    throw new SurfaceError("UNAVAILABLE", `${doing}: the system refused it with "${code}"`, { cause });
   }
-  // A connection that could not be accepted, for want of file descriptors, is tried again: no reason to end.
+  // Node retries a connection that it could not accept, for example without file descriptors.
   server.on("error", () => {});
   // A server on a port has an address of this form.
   return (server.address() as AddressInfo).port;
 }
 
 /**
- * Finds the connections that nothing has come on yet: Node takes them for those that a request is coming on. Bun counts no
- * bytes, so a request counts as well.
+ * Returns a function that finds connections without input, which Node takes for connections with a request. Bun counts no bytes, so a
+ * request counts as well.
  */
 function createUntouched(server: Server, connections: Connections): () => readonly Socket[] {
   const open = new Set<Socket>();
@@ -91,28 +93,27 @@ function createUntouched(server: Server, connections: Connections): () => readon
 }
 
 /**
- * Bounds the connections of a server. A new connection replaces one on which nothing is being answered: the oldest without a
- * request, else the one whose last request is the oldest.
+ * Bounds the connections of a server. A new connection replaces one without a request in progress: the oldest that never had one, else
+ * the one whose last request is the oldest.
  */
 function boundConnections(server: Server, connections: Connections, budget: Budget): void {
   server.prependListener("connection", (socket: Socket) => {
     const { remoteAddress } = socket;
-    const place = budget.open(remoteAddress === undefined ? undefined : networkOf(remoteAddress), (_excess, what) => {
+    const share = budget.open(remoteAddress === undefined ? undefined : networkOf(remoteAddress), (_excess, what) => {
       if (what === "spare" || connections.find(socket)?.isBusy === true) return;
       socket.destroy();
-      place.release();
+      share.release();
     });
-    place.eviction = "first";
-    if (place.take(1) !== undefined) return void socket.destroy();
-    connections.bound(socket, place);
-    socket.once("close", () => place.release());
+    share.eviction = "first";
+    if (share.take(1) !== undefined) return void socket.destroy();
+    connections.bound(socket, share);
+    socket.once("close", () => share.release());
   });
 }
 
 /**
- * Stops listening, and leaves every connection open. `http.Server.close()` of Node also drops idle connections, and treats one as
- * idle while the client still reads its response: so only the listener is closed. Other runtimes have servers of `node:http`
- * that extend no `net.Server`, and are closed by their own method.
+ * Closes the listener only. `http.Server.close()` of Node also drops idle connections, and treats one as idle while the client still
+ * reads its response. The servers of other runtimes do not extend `net.Server`, and are closed by their own method.
  */
 export function stopListening(server: { close(): unknown }): void {
   if (server instanceof NetServer) NetServer.prototype.close.call(server);
@@ -122,18 +123,17 @@ export function stopListening(server: { close(): unknown }): void {
 /**
  * Listens for HTTP.
  *
- * @throws SurfaceError `SOCKET_IN_USE` where another process listens on the port, `UNAVAILABLE` for whatever the system
- * refuses.
+ * @throws SurfaceError `SOCKET_IN_USE` if another process listens on the port, `UNAVAILABLE` if the system refuses the port.
  */
 export async function openServer(
   serve: HttpServe,
   options: ResolvedServer,
-  { unreadBytes: unread, connections: places }: HttpBudgets,
+  { unreadBytes: unread, connections: bound }: HttpBudgets,
 ): Promise<OpenServer> {
   const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread, delaysAnswers: true });
   const listener = toNodeListener(serve, connections);
   const server = createListener(listener, connections, options);
-  boundConnections(server, connections, places);
+  boundConnections(server, connections, bound);
   const untouched = createUntouched(server, connections);
   const port = await bind(server, options);
   const closed = once(server, "close");

@@ -1,9 +1,13 @@
 import type { Budget, Share } from "../../spine/budget.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { budgetKeyOf } from "../admission.ts";
+import { budgetKeyOf, type Permit } from "../admission.ts";
+import { atExpiry } from "../auth/verdict.ts";
+import type { HttpSetting } from "../http-deps.ts";
+import type { EventSink } from "../message.ts";
+import { StallTimer, toEvent } from "../sse.ts";
 
 /** Position of an event among those of a session. */
-export interface EventPlace {
+export interface EventPosition {
   /** Number of the stream. */
   readonly stream: number;
   /** Number within the stream, from 1; 0 stands before the first event, infinity behind the last. */
@@ -12,18 +16,18 @@ export interface EventPlace {
 
 const eventId = /^([0-9a-f]{12})\.(0|[1-9][0-9]{0,14})\.(0|[1-9][0-9]{0,14}|end)$/;
 
-/** Creates the tag in the ids of one session's events. It says nothing about the session's own id, which is a secret. */
+/** Creates the tag in the ids of one session's events. It does not reveal the session's own id, which is a secret. */
 export function mintTag(): string {
   return crypto.randomUUID().slice(-12);
 }
 
 /** Writes the id of an event. */
-export function toEventId(tag: string, { stream, seq }: EventPlace): string {
+export function toEventId(tag: string, { stream, seq }: EventPosition): string {
   return `${tag}.${stream}.${Number.isFinite(seq) ? seq : "end"}`;
 }
 
 /** Reads the id of an event; `undefined` for an id of another session. */
-export function readEventId(tag: string, id: string): EventPlace | undefined {
+export function readEventId(tag: string, id: string): EventPosition | undefined {
   const [, ofTag, stream, seq] = eventId.exec(id) ?? [];
   if (ofTag !== tag) return undefined;
   return { stream: Number(stream), seq: seq === "end" ? Infinity : Number(seq) };
@@ -42,8 +46,44 @@ interface KeptMessage extends LoggedMessage {
   readonly bytes: number;
 }
 
-/** The messages of one stream that are kept: a run without gaps, numbered from 1. The oldest are dropped first. */
-export class EventQueue {
+/** The session of a stream. */
+interface StreamSession {
+  readonly http: Pick<HttpSetting, "clock" | "keepAlive"> & { readonly bounds: { readonly stallMs: number } };
+  readonly log: EventLog;
+  /** Tag in the ids of the session's events. */
+  readonly tag: string;
+  /** Whether the client understands an event without data, which gives it an id to resume from. */
+  readonly primes: boolean;
+  /** Called when a reader has come, left, or caught up. */
+  changed(stream: EventStream): void;
+  /** Called when a reader got the notice that messages are missing. */
+  missed(stream: EventStream): void;
+}
+
+/** A client that begins to read a stream. */
+interface StreamReader {
+  readonly sink: EventSink;
+  /** Number of the last event that the client has; `undefined` for a new stream. */
+  readonly after: number | undefined;
+  readonly caller: Caller;
+  /** Released when the client stops reading. */
+  readonly permit?: Permit | undefined;
+}
+
+/** Delay before a client connects again, in milliseconds. */
+const retryMs = 1000;
+
+/**
+ * Notice to a client that has missed messages: the client reads again what it depends on. The session announces its subscriptions,
+ * lists included, as well.
+ */
+export const missedNotice = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}';
+
+/**
+ * One stream of a session: its messages, a run without gaps that is numbered from 1, and the client that reads them. Readers come
+ * and go; each gets, in order, the messages that it does not have. Call {@link close} when done.
+ */
+export class EventStream {
   readonly number: number;
   readonly messages: KeptMessage[] = [];
   /** Number of the first message. */
@@ -52,12 +92,19 @@ export class EventQueue {
   sent = 0;
   /** Number of the last message that any reader was sent. */
   reached = 0;
-  /** Whether nothing follows. */
+  /** Whether no message follows. */
   isFinished = false;
-  /** Whether a client reads the stream. */
-  isRead = false;
+  /** Called when the reader has gone, is stalled, or its token has expired, and no other reader has replaced it. */
+  onGone: (() => void) | undefined;
+  readonly #session: StreamSession;
+  #sink: EventSink | undefined;
+  #permit: Permit | undefined;
+  #stall: StallTimer | undefined;
+  #stopExpiry: (() => void) | undefined;
+  #isFlushing = false;
 
-  constructor(number: number) {
+  constructor(session: StreamSession, number: number) {
+    this.#session = session;
     this.number = number;
   }
 
@@ -71,9 +118,121 @@ export class EventQueue {
     return Math.min(this.messages.length, this.last - this.reached);
   }
 
+  /** Returns whether a client reads the stream. */
+  get isRead(): boolean {
+    return this.#sink !== undefined;
+  }
+
+  /** Returns whether the reader is slow. */
+  get isFull(): boolean {
+    return this.#sink?.isFull ?? false;
+  }
+
   /** Returns a message by its number; `undefined` if it was dropped or does not exist yet. */
   at(seq: number): KeptMessage | undefined {
     return this.messages[seq - this.first];
+  }
+
+  /** Takes the permit of the reader, for the reader that is about to replace it. */
+  takePermit(): Permit | undefined {
+    const permit = this.#permit;
+    this.#permit = undefined;
+    return permit;
+  }
+
+  /** Sets the reader. Drops the one before: the server may notice late that a client, which is back, had gone. */
+  attach({ sink, after, caller, permit }: StreamReader): void {
+    const { http, log, primes, tag } = this.#session;
+    const before = this.#detach();
+    this.#sink = sink;
+    this.#permit = permit;
+    this.#stall = new StallTimer(http.clock, http.bounds.stallMs, () => {
+      sink.destroy();
+      this.lost(sink);
+    });
+    before?.destroy();
+    const onDrain = (): void => this.#onDrain(sink);
+    sink.onDrain = onDrain;
+    http.keepAlive.join(sink);
+    if (after === undefined && primes) {
+      const id = toEventId(tag, { stream: this.number, seq: this.sent });
+      sink.write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
+    }
+    // Without a number, the reader gets the messages that no reader was sent.
+    if (after !== undefined) log.markSent(this, after);
+    this.#stopExpiry = atExpiry(http.clock, caller, () => {
+      this.close();
+      this.onGone?.();
+    });
+    this.flush();
+    // The session may write something: after what the new reader has.
+    this.#session.changed(this);
+  }
+
+  /** Sends the messages that the reader does not have, as far as there is room. */
+  flush(): void {
+    // The session may write something while it hears of a gap.
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    while (this.#sink?.isFull === false && this.sent < this.last) this.#sendNext(this.#sink);
+    this.#isFlushing = false;
+    if (this.#sink === undefined) return;
+    if (this.isFull) this.#stall?.update(true);
+    else if (this.isFinished) this.close();
+  }
+
+  /** Notes that the connection of a reader, which may have been replaced, is gone. */
+  lost(sink: EventSink): void {
+    if (this.#sink !== sink) return;
+    this.#leave();
+    this.onGone?.();
+  }
+
+  /** Ends the reader's response. The client may resume the stream. Callable twice. */
+  close(): void {
+    this.#leave()?.end();
+  }
+
+  #sendNext(sink: EventSink): void {
+    const { log, tag } = this.#session;
+    const { number: stream, first } = this;
+    if (this.sent + 1 < first) {
+      log.markSent(this, first - 1);
+      // Under the id of a missing message.
+      sink.write(toEvent(missedNotice, toEventId(tag, { stream, seq: this.sent })));
+      return this.#session.missed(this);
+    }
+    const seq = this.sent + 1;
+    const message = this.at(seq);
+    log.markSent(this, seq);
+    if (message === undefined || message.isWanted?.() === false) return;
+    sink.write(toEvent(message.json, toEventId(tag, { stream, seq })));
+  }
+
+  #onDrain(sink: EventSink): void {
+    if (this.#sink !== sink) return;
+    this.#stall?.update(false);
+    this.flush();
+    this.#session.changed(this);
+  }
+
+  #leave(): EventSink | undefined {
+    const sink = this.#detach();
+    if (sink !== undefined) this.#session.changed(this);
+    return sink;
+  }
+
+  #detach(): EventSink | undefined {
+    const sink = this.#sink;
+    if (sink === undefined) return undefined;
+    this.#sink = undefined;
+    this.#stall?.close();
+    this.#stopExpiry?.();
+    this.#stopExpiry = undefined;
+    this.#session.http.keepAlive.leave(sink);
+    this.takePermit()?.release();
+    sink.onDrain = undefined;
+    return sink;
   }
 }
 
@@ -81,7 +240,7 @@ export class EventQueue {
 export interface EventLogDeps {
   readonly maxMessages: number;
   readonly maxBytes: number;
-  /** For the messages that were sent, except the last of them. */
+  /** Bound of the messages that were sent, except the last of them. */
   readonly maxSentBytes: number;
   /** Counts the logs of all sessions. */
   readonly budget: Budget;
@@ -94,9 +253,9 @@ export interface EventLogDeps {
  * are dropped first, then waiting messages of the longest stream. So a flood on one stream costs no other stream a message, and least
  * of all the result of a call, which a client cannot request again. Call {@link clear} when done.
  */
-export class EventLog<TStream extends EventQueue> {
+export class EventLog {
   /** Streams that go on, are read, or have messages. Oldest first. */
-  readonly streams: Map<number, TStream> = new Map<number, TStream>();
+  readonly streams: Map<number, EventStream> = new Map<number, EventStream>();
   readonly #deps: EventLogDeps;
   /** Opened with the first message: most sessions never have one. */
   #share: Share | undefined;
@@ -122,32 +281,32 @@ export class EventLog<TStream extends EventQueue> {
   }
 
   /** Opens a stream with the next number. */
-  open(create: (number: number) => TStream): TStream {
-    const stream = create(this.#opened);
+  open(session: StreamSession): EventStream {
+    const stream = new EventStream(session, this.#opened);
     this.#opened += 1;
     this.streams.set(stream.number, stream);
     return stream;
   }
 
   /** Returns a stream by its number; `gone` if it has ended and no message of it is kept. */
-  find(number: number): TStream | "gone" | undefined {
+  find(number: number): EventStream | "gone" | undefined {
     return this.streams.get(number) ?? (number < this.#opened ? "gone" : undefined);
   }
 
   /** Adds a message. The caller trims the log once the message had a chance to be sent. */
-  add(stream: TStream, { json, onDropped, isWanted }: LoggedMessage): void {
+  add(stream: EventStream, { json, onDropped, isWanted }: LoggedMessage): void {
     const bytes = Buffer.byteLength(json);
     stream.messages.push({ json, onDropped, isWanted, bytes });
     this.#count += 1;
     this.#bytes += bytes;
     const { budget, caller } = this.#deps;
-    this.#share ??= budget.open(budgetKeyOf(caller, undefined), (excess, what) => this.#evict(excess, what));
+    this.#share ??= budget.open(budgetKeyOf(caller), (excess, what) => this.#evict(excess, what));
     this.#share.add(bytes);
     this.#share.touch();
   }
 
   /** Notes that the reader of a stream has all messages up to a number. */
-  markSent(stream: TStream, seq: number): void {
+  markSent(stream: EventStream, seq: number): void {
     stream.sent = seq;
     for (let each = Math.max(stream.reached + 1, stream.first); each <= seq; each += 1) {
       this.#sent += 1;
@@ -157,14 +316,14 @@ export class EventLog<TStream extends EventQueue> {
   }
 
   /** Forgets a stream if no message can come or is kept, and no client reads it. */
-  forgetEmpty(stream: TStream): void {
+  forgetEmpty(stream: EventStream): void {
     if (stream.isFinished && stream.messages.length === 0 && !stream.isRead) this.streams.delete(stream.number);
   }
 
   /** Drops messages beyond the bounds of one session. */
   trim(): void {
     const { maxMessages, maxBytes, maxSentBytes } = this.#deps;
-    // The last one stays, whatever its size: its reader may lose the connection right behind it.
+    // The last message stays at any size: its reader may lose the connection just after it.
     while (this.#sent > 1 && this.#sentBytes > maxSentBytes) this.#dropOne();
     while (this.#count > 1 && (this.#count > maxMessages || this.#bytes > maxBytes)) this.#dropOne();
   }
@@ -180,8 +339,9 @@ export class EventLog<TStream extends EventQueue> {
     while (this.#bytes > target && (what === "spare" ? this.#sent : this.#count) > 0) this.#dropOne();
   }
 
+  /** Drops the first message of the first stream with a sent one, or of the stream with the most unsent ones. */
   #dropOne(): void {
-    let victim: TStream | undefined;
+    let victim: EventStream | undefined;
     for (const stream of this.streams.values()) {
       const hasSent = stream.unsent < stream.messages.length;
       if (hasSent || (this.#sent === 0 && stream.unsent > (victim?.unsent ?? 0))) victim = stream;
@@ -190,7 +350,7 @@ export class EventLog<TStream extends EventQueue> {
     if (victim !== undefined) this.#dropFirst(victim);
   }
 
-  #dropFirst(stream: TStream): void {
+  #dropFirst(stream: EventStream): void {
     const wasSent = stream.unsent < stream.messages.length;
     const message = stream.messages.shift();
     if (message === undefined) return;

@@ -1,24 +1,29 @@
 import { CallContext, type CallStage, type LogSink } from "../../call/call-context.ts";
-import { ClientRequest } from "../../mcp/dispatcher.ts";
+import { ClientRequest, type AdmittedRequest } from "../../mcp/dispatcher.ts";
 import { ownParam, progressTokenOf, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
 import type { HeldBytes } from "../body.ts";
 import { acceptsType } from "../check-head.ts";
-import type { AdmittedPost } from "../message.ts";
-import type { EventStream } from "./event-stream.ts";
+import type { HttpExchange, HttpReply } from "../message.ts";
+import type { EventStream } from "./event-log.ts";
 import type { Session } from "./session.ts";
 
+function endsOnDisconnect({ frame, view }: AdmittedRequest): boolean {
+  const name = ownParam(frame.params, "name");
+  return typeof name === "string" && view.catalog.tool(name)?.onDisconnect === "abort";
+}
+
 /**
- * One request and its answer: JSON in one piece, or a stream of events from the first message on if the client wants more than the
- * answer, or is asked something. A stream outlives its connection: messages are kept for a client that resumes it.
+ * One request of a session and its answer: JSON in one piece, or a stream of events from the first message on if the client wants
+ * more than the answer, or gets a question. A stream outlives its connection: messages are kept for a client that resumes it.
  */
 export class PostedRequest extends ClientRequest {
   readonly token: ReturnType<typeof progressTokenOf>;
-  readonly #post: AdmittedPost;
+  readonly reply: HttpReply;
   #bytes: HeldBytes | undefined;
   readonly #session: Session;
   readonly #isStreamable: boolean;
-  /** Whether the answer and what goes before it are a stream. */
+  /** Whether the answer, and the messages before it, are a stream. */
   readonly #isReporting: boolean;
   #stream: EventStream | undefined;
   #stopTimer: (() => void) | undefined;
@@ -26,22 +31,21 @@ export class PostedRequest extends ClientRequest {
   #isOver = false;
   #endsOnDrop = false;
 
-  constructor(post: AdmittedPost, session: Session) {
-    const { request, reply, frame } = post;
+  constructor(session: Session, { request, reply, bytes }: HttpExchange, admitted: AdmittedRequest) {
     const { clock, bounds } = session.streams.http;
-    super(post, "legacy");
-    this.#post = post;
-    this.#bytes = post.bytes;
+    super(admitted, "legacy");
+    this.reply = reply;
+    this.#bytes = bytes;
     this.#session = session;
     this.#isGone = reply.isOver;
     const onGone = (): void => this.#left();
     reply.onGone = onGone;
-    const token = progressTokenOf(frame.params);
+    const token = progressTokenOf(admitted.frame.params);
     this.token = token;
     this.#isStreamable = acceptsType(request.header("accept"), "text/event-stream");
     this.#isReporting = this.#isStreamable && token !== undefined && typeof token !== "object";
     if (!this.#isReporting || bounds.keepAliveMs === 0) return;
-    // A silent connection is taken for a dead one.
+    // Proxies and clients take a silent connection for a dead one.
     this.#stopTimer = clock.after(bounds.keepAliveMs, () => void this.#open());
   }
 
@@ -54,16 +58,16 @@ export class PostedRequest extends ClientRequest {
   }
 
   override get isUnread(): boolean {
-    return (this.#post.reply.heldBytes ?? 0) > 0;
+    return (this.reply.heldBytes ?? 0) > 0;
   }
 
   open(token: string | number | undefined): CallContext {
-    const { caller, frame, view } = this;
+    const { caller } = this;
     const { streams, asks } = this.#session;
     const { limiter, counters } = streams.http;
-    const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
-    this.#endsOnDrop = typeof name === "string" && view.catalog.tool(name)?.onDisconnect === "abort";
-    const isPrimed = this.#isReporting && name !== undefined;
+    const isCall = this.frame.method === "tools/call";
+    this.#endsOnDrop = isCall && endsOnDisconnect(this);
+    const isPrimed = isCall && this.#isReporting;
     const sent = token !== undefined && this.#isReporting ? { token, output: this.#output() } : undefined;
     // No spread into this literal: it took a twentieth of the CPU of a request.
     return new CallContext({
@@ -91,19 +95,19 @@ export class PostedRequest extends ClientRequest {
     this.#stopTimer?.();
     const { http, headers } = this.#session.streams;
     const { id } = this.frame;
-    if (stream === undefined) http.responder.answer(this.#post.reply, answer, { id, era: "legacy", headers });
+    if (stream === undefined) http.responder.answer(this.reply, answer, { id, headers });
     else this.#session.streams.finish(stream, http.responder.render(id, answer, "legacy"));
   }
 
   override cancelled(): void {
     const { headers } = this.#session.streams;
-    if (!this.#finish()) this.#post.reply.answer({ status: 202, headers });
+    if (!this.#finish()) this.reply.answer({ status: 202, headers });
   }
 
   override ended(): void {
     const { http } = this.#session.streams;
     const { id } = this.frame;
-    if (!this.#finish()) http.responder.refuse(this.#post.reply, sessionNotFound, { status: 404, id });
+    if (!this.#finish()) http.responder.answer(this.reply, sessionNotFound, { status: 404, id });
   }
 
   /** Ends the request without an answer. Returns `false` if it has no stream. */
@@ -115,7 +119,7 @@ export class PostedRequest extends ClientRequest {
     return true;
   }
 
-  /** Sends to the client's log on the stream of the answer. Without one the log goes where messages of no request go. */
+  /** Returns the client's log on the stream of the answer. Without a stream, the log goes to the stream of notices. */
   #logTo(output: NotificationOutput): LogSink | undefined {
     const { streams, log } = this.#session;
     return streams.http.runtime.logs ? log.sinkTo(output) : undefined;
@@ -139,14 +143,14 @@ export class PostedRequest extends ClientRequest {
 
   /**
    * Sends a question on the stream of the request, which it opens if need be. If the client left before, or the request is over, the
-   * question goes where messages of no request go.
+   * question goes to the stream of notices.
    */
   #ask(json: string, onDropped: () => void): void {
     const { streams } = this.#session;
     const stream = this.#isOver ? undefined : this.#open(this.#isStreamable);
-    if (stream === undefined && !this.#isStreamable) streams.tellSoon(json, onDropped);
-    else if (stream === undefined) streams.tell(json, onDropped);
-    else streams.append(stream, { json, onDropped });
+    if (stream !== undefined) streams.append(stream, { json, onDropped });
+    else if (this.#isStreamable) streams.tell(json, onDropped);
+    else streams.tellSoon(json, onDropped);
   }
 
   #left(): void {
@@ -163,7 +167,7 @@ export class PostedRequest extends ClientRequest {
     this.#stream = stream;
     const onGone = (): void => this.#left();
     stream.onGone = onGone;
-    streams.read(stream, this.#post);
+    streams.read(stream, this);
     return stream;
   }
 }

@@ -1,14 +1,22 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import { isRefused, type Permit } from "../admission.ts";
 import { acceptsType } from "../check-head.ts";
-import { isRefused, type Place } from "../admission.ts";
+import type { HttpSetting } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
-import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
-import { EventLog, mintTag, readEventId, toEventId, type EventPlace, type LoggedMessage } from "./event-log.ts";
-import { EventStream, missedNotice, type StreamOwner } from "./event-stream.ts";
+import {
+  EventLog,
+  type EventPosition,
+  type EventStream,
+  type LoggedMessage,
+  mintTag,
+  missedNotice,
+  readEventId,
+  toEventId,
+} from "./event-log.ts";
 import type { Session } from "./session.ts";
 
-/** The session, as far as its streams call it. */
+/** The part of the session that its streams call. */
 type StreamsSession = Pick<Session, "caller" | "touch" | "clientLeft" | "setOutputFull" | "announce">;
 
 /** Dependencies of {@link SessionStreams}. */
@@ -20,11 +28,11 @@ export interface SessionStreamsDeps {
   readonly session: StreamsSession;
 }
 
-/** How a client reads a stream. */
-export interface Reading {
-  /** Number of the last event that it has. @default it begins */
+/** Options of {@link SessionStreams.read}. */
+interface ReadStreamOptions {
+  /** Number of the last event that the client has. @default none: it begins */
   readonly after?: number | undefined;
-  readonly place?: Place;
+  readonly permit?: Permit;
 }
 
 /** Bytes of one session's messages that are kept. */
@@ -36,25 +44,28 @@ const maxSentBytes = 256 * 1024;
 /** Milliseconds that a question waits for a client to listen, if the client takes no stream for its requests. */
 const listenMs = 5000;
 
-const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
-const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
-const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must accept text/event-stream");
+const alreadyListening = toRpcError(
+  rpcCodes.busy,
+  "Conflict: this session has an open stream; close it before the next",
+);
+const unknownEvent = toRpcError(rpcCodes.busy, 'Bad request: unknown event id in "Last-Event-ID"');
+const notAcceptable = toRpcError(rpcCodes.busy, 'Not acceptable: "Accept" must allow "text/event-stream"');
 
 /**
- * The streams of one session: a stream for each request that is answered with one, and the *notices*, a stream of what belongs to no
- * request. Call {@link close} when done.
+ * The streams of one session: a stream for each request that is answered with one, and the *notices*, a stream of messages that
+ * belong to no request. Call {@link close} when done.
  */
-export class SessionStreams implements StreamOwner {
+export class SessionStreams {
   readonly http: HttpSetting;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether a stream begins with an id to resume from. */
   readonly primes: boolean;
-  readonly log: EventLog<EventStream>;
+  readonly log: EventLog;
   readonly tag: string = mintTag();
   readonly #session: StreamsSession;
   readonly #notices: EventStream;
   readonly #read = new Set<EventStream>();
-  #isHushed = false;
+  #isDraining = false;
   #isClosed = false;
 
   constructor({ http, headers, primes, session }: SessionStreamsDeps) {
@@ -72,7 +83,7 @@ export class SessionStreams implements StreamOwner {
     this.#notices = this.open();
   }
 
-  /** Whether a client reads any of them. */
+  /** Returns whether a client reads any of them. */
   get isRead(): boolean {
     return this.#read.size > 0;
   }
@@ -80,10 +91,10 @@ export class SessionStreams implements StreamOwner {
   /** Sends a message that belongs to no request. Calls `onDropped` if it is dropped before it was sent. */
   readonly tell = (json: string, onDropped?: () => void): void => {
     this.append(this.#notices, { json, onDropped });
-    if (this.#isHeld()) this.#update();
+    if (this.#isBlocked()) this.#update();
   };
 
-  /** As {@link tell}, for a client that takes no other stream. If it does not listen soon, the message is dropped. */
+  /** Sends as {@link tell} to a client that takes no other stream. If it does not listen soon, the message is dropped. */
   tellSoon(json: string, onDropped: () => void): void {
     let isWanted = true;
     const give = (): void => {
@@ -93,14 +104,14 @@ export class SessionStreams implements StreamOwner {
     };
     // The log may drop it again: `onDropped` acts once.
     this.append(this.#notices, { json, onDropped, isWanted: () => isWanted });
-    if (!this.#isHeld()) return;
+    if (!this.#isBlocked()) return;
     this.#update();
     if (!this.#notices.isRead) this.http.clock.after(listenMs, give);
   }
 
   /** Opens a stream. */
   open(): EventStream {
-    return this.log.open((number) => new EventStream(this, number));
+    return this.log.open(this);
   }
 
   /** Adds a message to a stream, and sends it if a client reads. */
@@ -121,14 +132,18 @@ export class SessionStreams implements StreamOwner {
   }
 
   /** Answers an exchange with a stream. */
-  read(stream: EventStream, { reply, caller }: HttpExchange, { after, place }: Reading = {}): void {
+  read(
+    stream: EventStream,
+    { reply, caller }: Pick<HttpExchange, "reply" | "caller">,
+    options?: ReadStreamOptions,
+  ): void {
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
     const onGone = (): void => {
       stream.lost(sink);
       if (stream === this.#notices) this.#session.clientLeft();
     };
     reply.onGone = onGone;
-    stream.attach({ sink, after, caller, place });
+    stream.attach({ sink, caller, after: options?.after, permit: options?.permit });
   }
 
   /** Opens the stream of notices, or resumes the stream that `Last-Event-ID` names. */
@@ -139,13 +154,13 @@ export class SessionStreams implements StreamOwner {
       return this.#refuse(exchange, notAcceptable, 406);
     const lastId = request.header("last-event-id");
     if (lastId !== undefined) return this.#resume(exchange, readEventId(this.tag, lastId));
-    if (this.#notices.isRead) return this.#refuse(exchange, second, 409);
+    if (this.#notices.isRead) return this.#refuse(exchange, alreadyListening, 409);
     this.#admit(exchange, this.#notices);
   }
 
   /** Ends the stream of notices for good. The streams of requests go on, and can be resumed. */
-  hush(): void {
-    this.#isHushed = true;
+  drain(): void {
+    this.#isDraining = true;
     this.#notices.close();
   }
 
@@ -161,6 +176,7 @@ export class SessionStreams implements StreamOwner {
     this.log.clear();
   }
 
+  /** Called by a stream whose reader has come, left, or caught up. */
   changed(stream: EventStream): void {
     if (stream.isRead) this.#read.add(stream);
     else this.#read.delete(stream);
@@ -169,53 +185,52 @@ export class SessionStreams implements StreamOwner {
     if (stream === this.#notices) this.#update();
   }
 
+  /** Called by a stream whose reader got the notice that messages are missing. */
   missed(stream: EventStream): void {
     if (stream === this.#notices) this.#session.announce();
   }
 
-  #resume(exchange: HttpExchange, place: EventPlace | undefined): void {
+  #resume(exchange: HttpExchange, position: EventPosition | undefined): void {
     const { reply } = exchange;
-    const stream = place && this.log.find(place.stream);
-    if (place === undefined || stream === undefined) return this.#refuse(exchange, unknownEvent, 400);
-    if (stream === "gone") return this.#answerGone(exchange, place);
-    const { seq } = place;
+    const stream = position && this.log.find(position.stream);
+    if (position === undefined || stream === undefined) return this.#refuse(exchange, unknownEvent, 400);
+    if (stream === "gone") return this.#answerGone(exchange, position);
+    const { seq } = position;
     if (seq > stream.reached) return this.#refuse(exchange, unknownEvent, 400);
-    // The client has everything. By this status it learns not to come again.
+    // The client has everything. This status keeps it from trying again.
     if (stream.isFinished && seq === stream.last) return reply.answer({ status: 204, headers: this.headers });
     this.#admit(exchange, stream, seq);
   }
 
-  /** Says once of a stream whose messages were dropped that something was missed. */
-  #answerGone({ reply }: HttpExchange, { stream, seq }: EventPlace): void {
+  /** Announces once that messages of a stream were dropped. */
+  #answerGone({ reply }: HttpExchange, { stream, seq }: EventPosition): void {
     if (seq === Infinity) return reply.answer({ status: 204, headers: this.headers });
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
     sink.write(toEvent(missedNotice, toEventId(this.tag, { stream, seq: Infinity })));
     sink.end();
   }
 
-  /** Has a client read a stream if there is a place for one more. */
+  /** Lets a client read a stream if one more stream is permitted. */
   #admit(exchange: HttpExchange, stream: EventStream, after?: number): void {
     if (exchange.reply.isOver) return;
-    if (this.#isHushed && stream === this.#notices) return this.#refuse(exchange, closing, 503);
-    // A client that resumes takes over the place of the reader before.
-    const place = stream.takePlace() ?? this.http.admission.openStream(exchange.caller);
-    if (isRefused(place)) {
-      const error = toRpcError(rpcCodes.busy, "Server busy: too many streams are open", place);
-      return this.#refuse(exchange, error, 429);
-    }
-    this.read(stream, exchange, { after, place });
+    if (this.#isDraining && stream === this.#notices) return this.#refuse(exchange, closing, 503);
+    // A client that resumes takes over the permit of the reader before.
+    const permit = stream.takePermit() ?? this.http.admission.openStream(exchange.caller);
+    if (!isRefused(permit)) return this.read(stream, exchange, { after, permit });
+    this.#refuse(exchange, toRpcError(rpcCodes.busy, "Server busy: too many streams are open", permit), 429);
   }
 
-  #isHeld(): boolean {
+  /** Returns whether messages that belong to no request must wait. */
+  #isBlocked(): boolean {
     return !this.#notices.isRead || this.#notices.isFull;
   }
 
   #update(): void {
-    if (!this.#isClosed) this.#session.setOutputFull(this.#isHeld());
+    if (!this.#isClosed) this.#session.setOutputFull(this.#isBlocked());
   }
 
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
     const headers = status === 429 ? { "retry-after": "1", ...this.headers } : this.headers;
-    this.http.responder.refuse(reply, error, { status, headers });
+    this.http.responder.answer(reply, error, { status, headers });
   }
 }

@@ -1,17 +1,17 @@
 import type { LogSink } from "../../call/call-context.ts";
 import type { AskKind } from "../../catalog/asking/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
+import { Dispatcher, type AdmittedRequest } from "../../mcp/dispatcher.ts";
 import { ClientLog } from "../../mcp/notifications.ts";
-import { grantKey, type Caller } from "../../surface/caller.ts";
-import { Dispatcher } from "../../mcp/dispatcher.ts";
-import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
-import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
-import { internalError } from "../../surface/fault.ts";
-import type { HttpExchange, AdmittedPost } from "../message.ts";
+import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
-import type { Place } from "../admission.ts";
-import type { HttpSetting } from "../setting.ts";
+import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
+import { grantKey, type Caller } from "../../surface/caller.ts";
+import { internalError } from "../../surface/fault.ts";
+import type { Permit } from "../admission.ts";
+import type { HttpSetting } from "../http-deps.ts";
+import type { HttpExchange } from "../message.ts";
 import { PostedRequest } from "./posted-request.ts";
 import { SessionStreams } from "./session-streams.ts";
 
@@ -20,30 +20,30 @@ const nothing: readonly string[] = Object.freeze([]);
 /** Messages that cannot be sent now are kept, as many as there is room for. */
 const never = (): boolean => false;
 
-/** The actions that a caller may take on things. No name contains the control character between the parts. */
+/** Returns the granted actions on resources, each as one text. No name contains the control character between the parts. */
 function* grantsOf({ resources = {} }: Caller): Iterable<string> {
   for (const [name, actions] of Object.entries(resources)) for (const action of actions) yield `${name}\0${action}`;
 }
 
 /**
- * The rights of all who made requests in one session. The streams of the session may tell of what these rights opened, so a reader
- * needs all of them: a token of the same caller with fewer rights must not read by the session what it cannot read itself.
+ * The rights of all requests in one session. The streams of the session may carry data that these rights opened, so a reader needs
+ * all of them: a token of the same caller with fewer rights must not read through the session what it cannot read itself.
  */
 export class SessionScopes {
   readonly #known: ReadonlySet<string> | undefined;
   readonly #needed = new Set<string>();
-  /** Rights on things of the application. No consent grants them. */
+  /** Granted actions on resources of the application. No consent of the user adds them. */
   readonly #grants = new Set<string>();
   /** Callers that began to read and may still read, one for each set of rights. */
   readonly #readers = new Map<string, Caller>();
 
-  /** Only scopes that the app asks for count; all scopes, if the tools can change. */
+  /** Counts only scopes that the app asks for; all scopes, if the tools can change. */
   constructor({ scopes, changing }: Pick<AppRuntime, "scopes" | "changing">) {
     this.#known = changing.has("tools") ? undefined : new Set(scopes.all);
   }
 
-  /** Adds the rights of a caller who makes a request. Returns whether a reader lacks some of them. */
-  asked(caller: Caller): boolean {
+  /** Adds the rights of a request. Returns whether a reader lacks some of them. */
+  add(caller: Caller): boolean {
     if (caller.scopes.length === 0 && caller.resources === undefined) return false;
     const before = this.#needed.size + this.#grants.size;
     for (const scope of caller.scopes) if (this.#known?.has(scope) !== false) this.#needed.add(scope);
@@ -54,7 +54,7 @@ export class SessionScopes {
     return isLess;
   }
 
-  /** Returns `undefined` if a caller may read; else all scopes that reading takes, or none if no scope would help. */
+  /** Returns `undefined` if a caller may read; else all scopes that reading needs, or an empty list if no scope would help. */
   read(caller: Caller): readonly string[] | undefined {
     const lack = this.#lack(caller);
     if (lack === undefined) this.#readers.set(grantKey(caller), caller);
@@ -76,7 +76,7 @@ export interface SessionDeps {
   readonly http: HttpSetting;
   readonly id: string;
   /** Released when the session is closed and no handler runs for it. */
-  readonly place: Place;
+  readonly permit: Permit;
   /** The caller of the handshake. Requests of other callers do not reach the session. */
   readonly caller: Caller;
   /** Kinds of questions that the client can answer. */
@@ -88,14 +88,19 @@ export interface SessionDeps {
 /** From this version on clients understand an event without data: an id to resume from. */
 const firstPrimed = "2025-11-25";
 
-/** One client of the legacy era: its requests, subscriptions and streams. Its maker closes it. */
+/** One client up to 2025-11-25: its requests, subscriptions and streams. Call {@link close} when done. */
 export class Session {
+  readonly id: string;
+  /** The caller of the handshake, whose view holds for as long as the session lasts. */
+  readonly caller: Caller;
+  /** The protocol version of the handshake. */
+  readonly version: string;
   readonly streams: SessionStreams;
   readonly log: ClientLog = new ClientLog();
   /** Created with the first request. */
   #noticeLog: LogSink | undefined;
   readonly #deps: SessionDeps;
-  /** Its handlers may run on after the session was closed. */
+  /** Handlers may run on after the session was closed. */
   readonly dispatcher: Dispatcher<PostedRequest>;
   readonly #subscriptions: SubscriptionSession;
   readonly #scopes: SessionScopes;
@@ -108,7 +113,10 @@ export class Session {
   #isClosed = false;
 
   constructor(deps: SessionDeps) {
-    const { http, id, version } = deps;
+    const { http, id, caller, version } = deps;
+    this.id = id;
+    this.caller = caller;
+    this.version = version;
     this.#deps = deps;
     this.#activeAt = http.clock.now();
     this.#scopes = new SessionScopes(http.runtime);
@@ -129,7 +137,7 @@ export class Session {
       reached: http.counters.reached,
     });
     this.#subscriptions.setOutputFull(true);
-    const queues = http.admission.openQueues(deps.caller);
+    const queues = http.admission.openQueues(caller);
     this.dispatcher = new Dispatcher<PostedRequest>({
       runtime: http.runtime,
       subscriptions: this.#subscriptions,
@@ -139,29 +147,15 @@ export class Session {
     });
   }
 
-  get id(): string {
-    return this.#deps.id;
-  }
-
-  /** The caller of the handshake. Their view holds for as long as the session lasts. */
-  get caller(): Caller {
-    return this.#deps.caller;
-  }
-
   /** Headers of every answer. */
   get headers(): Readonly<Record<string, string>> {
     return this.streams.headers;
   }
 
-  /** Since when the session is idle; `undefined` while a request runs, a client reads, or a question is open. */
+  /** Time when the session became idle; `undefined` while a request runs, a client reads, or a question is open. */
   get idleSince(): number | undefined {
     const isActive = this.dispatcher.size > 0 || this.streams.isRead || (this.#asks?.size ?? 0) > 0;
     return isActive ? undefined : this.#activeAt;
-  }
-
-  /** The protocol version of the handshake. */
-  get version(): string {
-    return this.#deps.version;
   }
 
   /** Questions to the client; `undefined` for a client that answers none. */
@@ -174,46 +168,45 @@ export class Session {
     return this.#asks;
   }
 
-  /** Sends to the client's log on the stream of what belongs to no request; `undefined` if no handler can log. */
+  /** Writes to the client's log on the stream of notices; `undefined` if no handler can log. */
   get noticeLog(): LogSink | undefined {
     const { http, tell } = this.streams;
     return http.runtime.logs ? (this.#noticeLog ??= this.log.sinkTo({ send: tell, isFull: never })) : undefined;
   }
 
-  /** Number of messages that were thrown away unsent. */
+  /** Number of messages that were dropped unsent. */
   get dropped(): number {
     return this.streams.log.dropped;
   }
 
-  /** Starts the time again after which an idle session is ended. */
+  /** Restarts the time after which an idle session ends. */
   touch(): void {
     this.#activeAt = this.#deps.http.clock.now();
     this.hasLeft = false;
   }
 
-  /** Called after {@link touch} when the client closed the stream of what belongs to no request. */
+  /** Called after {@link touch} when the client closed the stream of notices. */
   clientLeft(): void {
     this.hasLeft = true;
   }
 
-  /** Called with whether messages that belong to no request must wait: each notice is then sent once, later. */
+  /** Called with `true` while messages that belong to no request must wait: each notice is then sent once, later. */
   setOutputFull(isFull: boolean): void {
     this.#subscriptions.setOutputFull(isFull);
   }
 
-  /** Announces everything that is subscribed to: the client has missed some of it. */
+  /** Announces every subscribed resource and list: the client has missed some of them. */
   announce(): void {
     this.#subscriptions.announce();
   }
 
-  /** Takes a request. */
-  request(post: AdmittedPost): void {
-    const { frame, reply, caller } = post;
+  /** Serves a request. */
+  request(exchange: HttpExchange, admitted: AdmittedRequest): void {
+    const { frame, caller } = admitted;
     const { headers, http } = this.streams;
-    const answered = { id: frame.id, era: "legacy", headers } as const;
-    if (frame.method === "ping") return http.responder.answer(reply, emptyResult, answered);
-    this.#asked(caller);
-    this.dispatcher.serve(new PostedRequest(post, this));
+    if (frame.method === "ping") return http.responder.answer(exchange.reply, emptyResult, { id: frame.id, headers });
+    this.#addScopes(caller);
+    this.dispatcher.serve(new PostedRequest(this, exchange, admitted));
   }
 
   /** Cancels a request whose client dropped the connection. */
@@ -221,7 +214,7 @@ export class Session {
     this.dispatcher.cancel(request.frame.id, request);
   }
 
-  /** Takes a notification or a response. Drops unknown notifications, and answers to questions that the session did not ask. */
+  /** Handles a notification or a response. Ignores unknown notifications, and responses to no request of the server. */
   message(frame: NotificationFrame | ResponseFrame, caller: Caller): void {
     if (frame.kind === "response") return this.#asks?.answer(frame, caller);
     const { method, params } = frame;
@@ -229,7 +222,7 @@ export class Session {
     if (method === "notifications/cancelled") this.dispatcher.cancel(ownParam(params, "requestId") as RequestId);
     this.#asks?.notified(method);
     if (method !== "notifications/initialized") return;
-    this.#asked(caller);
+    this.#addScopes(caller);
     this.#subscriptions.initialised(caller);
   }
 
@@ -238,27 +231,27 @@ export class Session {
     const scopes = this.#scopes.read(exchange.caller);
     if (scopes === undefined) return this.streams.listen(exchange);
     const { http, headers } = this.streams;
-    // No consent helps: such a caller needs a session of their own.
-    if (scopes.length === 0) return http.responder.refuse(exchange.reply, sessionNotFound, { status: 404 });
-    http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
+    // No consent of the user helps: such a caller needs another session.
+    if (scopes.length === 0) return http.responder.answer(exchange.reply, sessionNotFound, { status: 404 });
+    http.responder.answer(exchange.reply, toScopeError(scopes), { status: 403, headers });
   }
 
-  /** Ends the stream of what belongs to no request, and asks nothing more. Resolves when every request has its answer. */
+  /** Ends the stream of notices, and sends no more questions. Resolves when every request has its answer. */
   drain(): Promise<void> {
     this.#isDraining = true;
     this.#asks?.drain();
-    this.streams.hush();
+    this.streams.drain();
     return this.dispatcher.quiet();
   }
 
-  /** Aborts the running calls, ends every stream and releases the place. Never throws. Callable twice. */
+  /** Aborts the running calls, ends every stream and releases the permit. Never throws. Callable twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#isDraining = true;
     try {
       this.#asks?.close();
-      // Before the subscriptions: a request that waits for one is answered that its session has ended, as any other.
+      // Before the subscriptions: a request that waits for one gets the same answer as any other.
       this.dispatcher.close("the session has ended");
       this.#subscriptions.close();
       this.streams.close();
@@ -266,11 +259,11 @@ export class Session {
       void internalError(cause, "the end of a session", this.#deps.http.runtime.report);
     }
     // Handlers that ignore their signal run on: a client that ends its sessions must not run more of them than others.
-    this.dispatcher.whenIdle(() => this.#deps.place.release());
+    this.dispatcher.whenIdle(() => this.#deps.permit.release());
   }
 
-  /** Takes note of a caller: from here on the streams may tell what takes their rights. */
-  #asked(caller: Caller): void {
-    if (this.#scopes.asked(caller)) this.streams.dismiss();
+  /** Adds the rights of a caller: from now on the streams may carry data that needs them. */
+  #addScopes(caller: Caller): void {
+    if (this.#scopes.add(caller)) this.streams.dismiss();
   }
 }

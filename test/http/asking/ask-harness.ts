@@ -1,5 +1,5 @@
 import type { Caller } from "../../../src/surface/caller.ts";
-import type { HttpBounds } from "../../../src/http/setting.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import type { McpOptions } from "../../../src/index.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { callOf, type FakeReply, LegHarness, type Sent } from "../sessions/leg-harness.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/surface/caller.ts";
-import type { HttpBounds } from "../../../src/http/setting.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { toRpcError } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { settle } from "../../surface/support.ts";

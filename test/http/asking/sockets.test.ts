@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { bearer } from "../../../src/http/auth/http-auth.ts";
-import type { HttpOptions } from "../../../src/http/http-options.ts";
+import type { HttpOptions } from "../../../src/http/options.ts";
 import { http } from "../../../src/http/index.ts";
 import { until } from "../../surface/support.ts";
 import { modernPost } from "../support/modern-post.ts";

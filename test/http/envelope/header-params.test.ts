@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headerParamsOf } from "../../../src/http/judge-envelope.ts";
+import { headerParamsOf } from "../../../src/http/check-envelope.ts";
 
 describe("the arguments of a tool that are told in headers", () => {
   it("are scalars under properties, at any depth", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeParams, judgeRequest, type HeaderParam } from "../../../src/http/judge-envelope.ts";
+import { judgeParams, judgeRequest, type HeaderParam } from "../../../src/http/check-envelope.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { rpcCodes } from "../../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
@@ -31,7 +31,7 @@ function judged(era: "modern" | "legacy", header?: string, args: JsonObject = { 
   });
   const params = { name: "routed", arguments: args, ...(era === "modern" ? { _meta: envelope } : {}) };
   const frame = { kind: "request", id: 1, method: "tools/call", params } as const;
-  return (judgeRequest(request, frame, era) ?? judgeParams(request, frame, () => [region]))?.error.code;
+  return (judgeRequest(request, frame, era) ?? judgeParams(request, frame, [region]))?.error.code;
 }
 
 describe("an argument that is told in a header", () => {

@@ -31,7 +31,8 @@ function listen(leg: ModernHarness["leg"], { limits, viewFor }: AppRuntime) {
     body: (_maxBytes, done) => done("gone"),
   };
   const reply = new FakeReply();
-  leg.request({ request, reply, caller: anonymous, frame, view: viewFor(anonymous) });
+  const caller = anonymous;
+  leg.request({ request, reply, caller }, { frame, caller, view: viewFor(caller) });
   return { reply, kept: new WeakRef(frame) };
 }
 

@@ -1,8 +1,9 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HeldBytes } from "../../../src/http/body.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
-import { ModernLeg } from "../../../src/http/modern-leg.ts";
-import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { ModernLeg } from "../../../src/http/stateless-handler.ts";
+import type { HttpSetting } from "../../../src/http/http-deps.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { StageCounters } from "../../../src/http/admission.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
@@ -69,7 +70,8 @@ export class ModernHarness {
     const reply = new FakeReply();
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...ask, params }), this.#runtime.limits);
     if (frame.kind !== "request") throw new Error(`it is no request: ${frame.kind}`);
-    this.leg.request({ request, reply, caller, bytes, frame, view: this.#runtime.viewFor(caller) });
+    const view = this.#runtime.viewFor(caller);
+    this.leg.request({ request, reply, caller, bytes }, { frame, caller, view });
     return reply;
   }
 

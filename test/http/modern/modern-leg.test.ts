@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/surface/caller.ts";
-import type { HttpBounds } from "../../../src/http/setting.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { createFeaturesApp } from "../../mcp/features-app.ts";
 import { settle } from "../../surface/support.ts";
 import { openSteps, type Steps } from "../sessions/app.ts";

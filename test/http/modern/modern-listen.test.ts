@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { withRevocation } from "../../../src/http/at-expiry.ts";
+import { withRevocation } from "../../../src/http/auth/verdict.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
-import type { HttpBounds } from "../../../src/http/setting.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { settle } from "../../surface/support.ts";
 import { openSteps, type Steps } from "../sessions/app.ts";
 import type { FakeReply } from "../sessions/leg-harness.ts";

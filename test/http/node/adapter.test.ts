@@ -4,8 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
 import { openServer, stopListening, type OpenServer } from "../../../src/http/node/open-server.ts";
 import { createBudgets, type HttpBudgets, resolveLimits } from "../../../src/http/budgets.ts";
-import type { HttpOptions } from "../../../src/http/http-options.ts";
-import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
+import { type HttpOptions, resolveServerOptions } from "../../../src/http/options.ts";
 import { readBody } from "../support/read-body.ts";
 import { head, RawClient } from "./raw-client.ts";
 

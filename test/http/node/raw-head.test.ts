@@ -2,8 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { httpHandler, type HttpHandler } from "../../../src/http/http-handler.ts";
-import { http, type HttpServing } from "../../../src/http/http.ts";
+import { httpHandler, type HttpHandler, http, type HttpServing } from "../../../src/http/http.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
 import { createDemo } from "../support/demo-app.ts";
 import { RawClient } from "./raw-client.ts";
@@ -130,6 +129,6 @@ describe("a body that does not come in time", () => {
     const answer = await client.closed();
     expect(statusOf(answer)).toBe(408);
     expect(answer).toMatch(/connection: close/i);
-    expect(answer).toContain('"message":"Invalid request: the body did not come in time"');
+    expect(answer).toContain('"message":"Invalid request: the body did not arrive in time"');
   });
 });

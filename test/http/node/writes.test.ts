@@ -8,7 +8,7 @@ import type { HttpServe } from "../../../src/http/message.ts";
 import { Connections } from "../../../src/http/node/connections.ts";
 import { toNodeListener } from "../../../src/http/node/node-request.ts";
 import { openServer } from "../../../src/http/node/open-server.ts";
-import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
+import { resolveServerOptions } from "../../../src/http/options.ts";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 import { head, RawClient } from "./raw-client.ts";
 

@@ -1,26 +1,31 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EventLog, type EventLogDeps, EventQueue } from "../../../src/http/sessions/event-log.ts";
+import { EventLog, type EventLogDeps, type EventStream } from "../../../src/http/sessions/event-log.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
+import { KeepAlive } from "../../../src/http/sse.ts";
 import { Budget } from "../../../src/spine/budget.ts";
-
-type Log = EventLog<EventQueue>;
+import { ManualClock } from "../../links/manual-clock.ts";
 
 const wide = { maxMessages: 1000, maxBytes: 1e6, maxSentBytes: 1e6 };
 
 const create = (total: number): Budget => new Budget({ total, perKey: total / 4 });
 
-function open(bounds: Partial<EventLogDeps> = {}, budget = create(1e9), owner?: string): Log {
+function open(bounds: Partial<EventLogDeps> = {}, budget = create(1e9), owner?: string): EventLog {
   const caller = owner === undefined ? anonymous : { ...anonymous, id: owner, isAnonymous: false };
   return new EventLog({ ...wide, budget, caller, ...bounds });
 }
 
-function openStream(log: Log): EventQueue {
-  return log.open((number) => new EventQueue(number));
+const clock = new ManualClock();
+const http = { clock, keepAlive: new KeepAlive(clock, 0), bounds: { stallMs: 1000 } };
+const ignore = (): void => {};
+
+/** Opens a stream that no client reads. */
+function openStream(log: EventLog): EventStream {
+  return log.open({ http, log, tag: "0123456789ab", primes: false, changed: ignore, missed: ignore });
 }
 
 /** Has a call answered; `isSent`: somebody reads the answer. */
-function answer(log: Log, json: string, { isSent }: { readonly isSent: boolean }): EventQueue {
+function answer(log: EventLog, json: string, { isSent }: { readonly isSent: boolean }): EventStream {
   const stream = openStream(log);
   stream.isFinished = true;
   log.add(stream, { json });
@@ -29,21 +34,21 @@ function answer(log: Log, json: string, { isSent }: { readonly isSent: boolean }
   return stream;
 }
 
-function textsOf({ messages }: EventQueue): string[] {
+function textsOf({ messages }: EventStream): string[] {
   return messages.map(({ json }) => json);
 }
 
 /** A log whose streams are opened, written, read and ended at random. */
 class DrivenLog {
-  readonly log: Log;
-  readonly #streams: EventQueue[];
+  readonly log: EventLog;
+  readonly #streams: EventStream[];
 
-  constructor(log: Log) {
+  constructor(log: EventLog) {
     this.log = log;
     this.#streams = [openStream(log)];
   }
 
-  get kept(): EventQueue["messages"] {
+  get kept(): EventStream["messages"] {
     return [...this.log.streams.values()].flatMap(({ messages }) => messages);
   }
 

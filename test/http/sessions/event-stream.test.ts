@@ -2,8 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anonymous } from "../../../src/surface/caller.ts";
 import { KeepAlive } from "../../../src/http/sse.ts";
-import { EventLog, mintTag, readEventId } from "../../../src/http/sessions/event-log.ts";
-import { EventStream, missedNotice } from "../../../src/http/sessions/event-stream.ts";
+import {
+  EventLog,
+  type EventStream,
+  missedNotice,
+  mintTag,
+  readEventId,
+} from "../../../src/http/sessions/event-log.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 import { FakeSink } from "./leg-harness.ts";
@@ -25,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** One stream and a client that remembers the last event that it has read, as clients do. */
 class Run {
-  readonly #log: EventLog<EventStream>;
+  readonly #log: EventLog;
   readonly #stream: EventStream;
   readonly #tag = mintTag();
   #sink: FakeSink | undefined;
@@ -39,7 +44,7 @@ class Run {
   constructor(maxMessages: number) {
     const clock = new ManualClock();
     const budget = new Budget({ total: 1e9, perKey: 1e9 });
-    const log = new EventLog<EventStream>({ maxMessages, maxBytes: 1e6, maxSentBytes: 1e6, budget, caller: anonymous });
+    const log = new EventLog({ maxMessages, maxBytes: 1e6, maxSentBytes: 1e6, budget, caller: anonymous });
     this.#log = log;
     const http = { clock, keepAlive: new KeepAlive(clock, 0), bounds: { stallMs: 1000 } };
     const ignore = (): void => {};
@@ -51,7 +56,7 @@ class Run {
       changed: ignore,
       missed: ignore,
     };
-    this.#stream = log.open((number) => new EventStream(owner, number));
+    this.#stream = log.open(owner);
     this.resume(Infinity);
   }
 

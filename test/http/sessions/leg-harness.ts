@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HeldBytes } from "../../../src/http/body.ts";
-import { LegacyLeg } from "../../../src/http/legacy-leg.ts";
-import type { EventSink, HttpAnswer, HttpReply, HttpRequest, MessagePost } from "../../../src/http/message.ts";
-import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { LegacyLeg } from "../../../src/http/sessions/session-handler.ts";
+import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
+import type { HttpSetting } from "../../../src/http/http-deps.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { StageCounters } from "../../../src/http/admission.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
@@ -153,9 +154,9 @@ export class LegHarness {
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
     const { caller = anonymous, bytes } = sent;
     const exchange = { request: this.#request("POST", sent), reply, caller, bytes };
-    if (frame.kind === "request") this.leg.request({ ...exchange, frame });
-    // The tests send what the front lets through.
-    else this.leg.message({ ...exchange, frame: frame as MessagePost["frame"] });
+    if (frame.kind === "request") this.leg.request(exchange, frame);
+    else if (frame.kind === "notification" || frame.kind === "response") this.leg.message(exchange, frame);
+    else throw new Error(`it is no message: ${frame.kind}`);
     return reply;
   }
 

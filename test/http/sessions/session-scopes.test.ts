@@ -16,27 +16,27 @@ function having(own: readonly string[], resources?: Caller["resources"]): Caller
 describe("what a session's streams take", () => {
   it("is all that was granted to whoever has asked", () => {
     const session = open();
-    session.asked(having(["ci:read"]));
-    session.asked(having(["ci:write"]));
+    session.add(having(["ci:read"]));
+    session.add(having(["ci:write"]));
     expect(session.read(having(["ci:read"]))).toEqual(["ci:read", "ci:write"]);
     expect(session.read(having(["ci:read", "ci:write"]))).toBeUndefined();
   });
 
   it("has nothing of scopes that the app does not ask for", () => {
     const session = open();
-    session.asked(having(["ci:read", "openid"]));
+    session.add(having(["ci:read", "openid"]));
     expect(session.read(having(["ci:read"]))).toBeUndefined();
   });
 
   it("has all scopes when what the app asks for may be another tomorrow", () => {
     const session = open("tools");
-    session.asked(having(["ci:read", "hub:admin"]));
+    session.add(having(["ci:read", "hub:admin"]));
     expect(session.read(having(["ci:read"]))).toEqual(["ci:read", "hub:admin"]);
   });
 
   it("has what was granted of the application's things, which no scope makes good", () => {
     const session = open();
-    session.asked(having([], { "repo:web": ["write"], "repo:*": ["read"] }));
+    session.add(having([], { "repo:web": ["write"], "repo:*": ["read"] }));
     expect(session.read(having([]))).toEqual([]);
     expect(session.read(having([], { "repo:web": ["read"], "repo:*": ["read"] }))).toEqual([]);
     expect(session.read(having([], { "repo:*": ["read"], "repo:web": ["write"] }))).toBeUndefined();
@@ -44,9 +44,9 @@ describe("what a session's streams take", () => {
 
   it("ends the reading of who lacks what somebody else has asked with", () => {
     const session = open();
-    session.asked(having(["ci:read"]));
+    session.add(having(["ci:read"]));
     expect(session.read(having(["ci:read"]))).toBeUndefined();
-    expect(session.asked(having(["ci:read"], { "repo:web": [] }))).toBe(false);
-    expect(session.asked(having(["ci:read"], { "repo:web": ["write"] }))).toBe(true);
+    expect(session.add(having(["ci:read"], { "repo:web": [] }))).toBe(false);
+    expect(session.add(having(["ci:read"], { "repo:web": ["write"] }))).toBe(true);
   });
 });

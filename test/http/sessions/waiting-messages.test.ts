@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { anonymous } from "../../../src/surface/caller.ts";
-import type { HttpBounds } from "../../../src/http/setting.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { SessionStreams } from "../../../src/http/sessions/session-streams.ts";
 import { defineSurface, mcp } from "../../../src/index.ts";
 import { openSteps } from "./app.ts";

@@ -1,9 +1,10 @@
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { Admission, type StageCounters } from "../../../src/http/admission.ts";
 import { KeepAlive } from "../../../src/http/sse.ts";
-import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
+import { resolveServerOptions } from "../../../src/http/options.ts";
 import { Responder } from "../../../src/http/respond.ts";
-import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import type { HttpSetting } from "../../../src/http/http-deps.ts";
+import type { HttpBounds } from "../../../src/http/options.ts";
 import { createAnswerRenderer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import type { Clock } from "../../../src/spine/clock.ts";

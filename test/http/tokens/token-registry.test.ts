@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { bearer } from "../../../src/http/auth/http-auth.ts";
-import { tokenRegistry, type TokenRegistry } from "../../../src/http/tokens/token-registry.ts";
-import type { TokenRecord, TokenStore } from "../../../src/http/tokens/token-store.ts";
-import { revocationOf } from "../../../src/http/at-expiry.ts";
+import {
+  tokenRegistry,
+  type TokenRegistry,
+  type TokenRecord,
+  type TokenStore,
+} from "../../../src/http/auth/token-registry.ts";
+import { revocationOf } from "../../../src/http/auth/verdict.ts";
 import { callerOf, doorOf, resource, told, type Door } from "../auth/setup.ts";
 
 const signal = new AbortController().signal;

@@ -1,34 +1,30 @@
 import { authorise } from "../call/authorise.ts";
+import type { AdmittedRequest } from "../mcp/dispatcher.ts";
 import { checkEnvelope, claimsModern } from "../mcp/envelope.ts";
 import { metaOf, modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
-import type { ResolvedView } from "../mcp/resolved-view.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
-import type { Caller } from "../surface/caller.ts";
 import { decodeHeaderValue } from "./check-head.ts";
-import { refuseHeader, type HttpRefusal } from "./respond.ts";
 import type { HttpRequest } from "./message.ts";
-
-/** Finds the arguments of a tool that headers repeat. */
-type FindHeaderParams = (tool: string) => readonly HeaderParam[] | undefined;
+import { refuseHeader, type HttpRefusal } from "./respond.ts";
 
 type Message = Pick<RequestFrame, "method" | "params">;
 
 const versionHeader = "mcp-protocol-version";
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 
-const versionMissing = refuseHeader(`"${versionHeader}" is required, and says what "_meta" says`);
-const versionDiffers = refuseHeader(`"${versionHeader}" must say what "_meta" says`);
-const modernInitialize = refuseHeader(`"${versionHeader}" names a version that has no initialize`);
+const versionMissing = refuseHeader(`"${versionHeader}" is required, with the protocol version of "_meta"`);
+const versionDiffers = refuseHeader(`"${versionHeader}" differs from the protocol version of "_meta"`);
+const modernInitialize = refuseHeader(`"${versionHeader}" names a version that has no "initialize"`);
 
-/** The methods whose requests must have `Mcp-Name`, and the field of their params that it repeats. */
+/** Methods whose requests must have `Mcp-Name`, and the field of their params that it repeats. */
 const requiredKeys: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],
 ]);
 
-/** The same, with methods that may have the header. */
+/** As {@link requiredKeys}, with methods that may have the header. */
 const nameKeys: ReadonlyMap<string, string> = new Map([
   ...requiredKeys,
   ["resources/subscribe", "uri"],
@@ -46,25 +42,25 @@ export function isModernHead(request: HttpRequest): boolean {
   return version !== undefined && modernVersions.includes(version);
 }
 
-/** Returns the era of a message: its body says so, or else its header. */
+/** Returns the era of a message, by its body or else its header. */
 export function eraOf(request: HttpRequest, params: JsonObject | undefined): Era {
   return claimsModern(params) || isModernHead(request) ? "modern" : "legacy";
 }
 
-/** Compares a header with the body. The texts are fixed: nothing that was sent is quoted. */
-function compare(header: string | undefined, said: string, name: string): HttpRefusal | undefined {
-  if (header === undefined) return refuseHeader(`"${name}" is required, and says what the body says`);
-  return header === said ? undefined : refuseHeader(`"${name}" must say what the body says`);
+/** Compares a header with a value of the body. The texts quote no value of the request. */
+function compare(header: string | undefined, inBody: string, name: string): HttpRefusal | undefined {
+  if (header === undefined) return refuseHeader(`"${name}" is required, with the same value as in the body`);
+  return header === inBody ? undefined : refuseHeader(`"${name}" differs from the value in the body`);
 }
 
 function checkName(request: HttpRequest, { method, params }: Message, isRequired: boolean): HttpRefusal | undefined {
   const key = nameKeys.get(method);
-  const said = key === undefined ? (ownParam(params, "name") ?? ownParam(params, "uri")) : ownParam(params, key);
+  const inBody = key === undefined ? (ownParam(params, "name") ?? ownParam(params, "uri")) : ownParam(params, key);
   const header = request.header("mcp-name");
   const isNeeded = header !== undefined || (isRequired && requiredKeys.has(method));
   // The handler refuses a name that is no string. A message without a name is compared with nothing, as in the SDK.
-  if (typeof said !== "string" || !isNeeded) return undefined;
-  return compare(header === undefined ? undefined : decodeHeaderValue(header), said, "mcp-name");
+  if (typeof inBody !== "string" || !isNeeded) return undefined;
+  return compare(header === undefined ? undefined : decodeHeaderValue(header), inBody, "mcp-name");
 }
 
 /** Checks that `Mcp-Method` and `Mcp-Name` agree with the body. If they are required, the version is, too. */
@@ -77,8 +73,8 @@ function checkMirrors(request: HttpRequest, message: Message, isRequired: boolea
 
 function checkVersion(request: HttpRequest, params: JsonObject | undefined): HttpRefusal | undefined {
   const header = headerVersionOf(request);
-  const said = ownParam(metaOf(params), versionKey);
-  return header === undefined || said === undefined || said === header ? undefined : versionDiffers;
+  const inBody = ownParam(metaOf(params), versionKey);
+  return header === undefined || inBody === undefined || inBody === header ? undefined : versionDiffers;
 }
 
 function checkModern(request: HttpRequest, frame: RequestFrame): HttpRefusal | undefined {
@@ -94,14 +90,14 @@ function checkModern(request: HttpRequest, frame: RequestFrame): HttpRefusal | u
 
 /**
  * Checks that headers and body of a request agree, and the envelope of a modern one. Otherwise a proxy that reads headers and a
- * server that reads bodies could disagree on what to let through.
+ * server that reads bodies could disagree on whether to accept a request.
  */
 export function judgeRequest(request: HttpRequest, frame: RequestFrame, era: Era): HttpRefusal | undefined {
   const wrong = era === "modern" ? checkModern(request, frame) : checkMirrors(request, frame, false);
   return wrong && { ...wrong, id: frame.id };
 }
 
-/** Checks the same of a message without an answer, which needs neither envelope nor headers. */
+/** Checks that headers and body of a notification agree, which needs neither envelope nor headers. */
 export function judgeNotification(request: HttpRequest, frame: NotificationFrame): HttpRefusal | undefined {
   const { params } = frame;
   const version = ownParam(metaOf(params), versionKey);
@@ -112,7 +108,7 @@ export function judgeNotification(request: HttpRequest, frame: NotificationFrame
   return refusal ?? checkVersion(request, params) ?? checkMirrors(request, frame, false) ?? wrong;
 }
 
-/** An argument of a tool that a header repeats, so that a router need not read bodies. */
+/** Argument of a tool that a header repeats, so that a router need not read bodies. */
 export interface HeaderParam {
   /** In lower case. */
   readonly header: string;
@@ -149,14 +145,17 @@ export function headerParamsOf(input: JsonSchema): readonly HeaderParam[] {
   return found;
 }
 
-/** Returns the header arguments of a tool; `undefined` if the tool does not exist for the caller. */
-export function headerParamsFor(view: ResolvedView, tool: string, caller: Caller): readonly HeaderParam[] | undefined {
-  const entry = view.catalog.tool(tool);
+/** The header arguments of a request that calls no tool. */
+export const noParams: readonly HeaderParam[] = Object.freeze([]);
+
+/** Returns the header arguments of the called tool; none if the tool does not exist for the caller. */
+export function headerParamsFor({ frame, caller, view }: AdmittedRequest): readonly HeaderParam[] {
+  const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
+  const entry = typeof name === "string" ? view.catalog.tool(name) : undefined;
   const lack = entry && authorise(caller, entry);
   // A tool that no consent can grant looks as if it did not exist, in headers as in calls.
-  return entry === undefined || (lack !== undefined && lack.scopes === undefined)
-    ? undefined
-    : headerParamsOf(entry.input.json);
+  const isHidden = lack !== undefined && lack.scopes === undefined;
+  return entry === undefined || isHidden ? noParams : headerParamsOf(entry.input.json);
 }
 
 const decimal = /^-?\d+(?:\.\d+)?$/;
@@ -182,8 +181,8 @@ function isRepeated(request: HttpRequest, { header, path, isNumeric }: HeaderPar
   // A missing argument, or one that no header can hold, must have no header: a proxy would take the header for the argument.
   if (text === undefined) return request.count(header) === 0;
   if (request.count(header) > 1) return false;
-  const said = request.header(header);
-  const decoded = said === undefined ? undefined : decodeHeaderValue(said);
+  const sent = request.header(header);
+  const decoded = sent === undefined ? undefined : decodeHeaderValue(sent);
   if (decoded === undefined) return false;
   return decoded === text || (isNumeric && decimal.test(decoded) && Number(decoded) === value);
 }
@@ -191,17 +190,15 @@ function isRepeated(request: HttpRequest, { header, path, isNumeric }: HeaderPar
 /** Checks that the headers that repeat arguments of a tool agree with the body. Legacy clients may leave the headers out. */
 export function judgeParams(
   request: HttpRequest,
-  { id, method, params }: RequestFrame,
-  find: FindHeaderParams,
+  { id, params }: RequestFrame,
+  declared: readonly HeaderParam[],
 ): HttpRefusal | undefined {
-  const name = method === "tools/call" ? ownParam(params, "name") : undefined;
-  const declared = typeof name === "string" ? find(name) : undefined;
-  if (declared === undefined || declared.length === 0) return undefined;
+  if (declared.length === 0) return undefined;
   const isRequired = eraOf(request, params) === "modern";
   // JSON.parse() made it: a JSON value, or nothing.
   const args = ownParam(params, "arguments") as JsonValue | undefined;
   const wrong = declared.find(
     (param) => (isRequired || request.count(param.header) > 0) && !isRepeated(request, param, args),
   );
-  return wrong && { ...refuseHeader(`"${wrong.header}" must say what the argument says`), id };
+  return wrong && { ...refuseHeader(`"${wrong.header}" must repeat the value of its argument`), id };
 }

@@ -1,20 +1,11 @@
-import type { Admission, StageCounters } from "./admission.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
-import type { HttpHandlerOptions } from "./http-options.ts";
+import type { Admission, StageCounters } from "./admission.ts";
 import type { HttpBudgets } from "./budgets.ts";
-import type { KeepAlive } from "./sse.ts";
+import type { HttpBounds } from "./options.ts";
 import type { Responder } from "./respond.ts";
-
-/** The bounds in force: options or their defaults. */
-export type HttpBounds = Required<
-  Pick<
-    HttpHandlerOptions,
-    | ("maxSessions" | "maxSessionsPerPrincipal" | "sessionIdleMs" | "maxQueued" | "maxInFlight")
-    | ("maxStreamsPerPrincipal" | "maxStreams" | "keepAliveMs" | "stallMs")
-  >
->;
+import type { KeepAlive } from "./sse.ts";
 
 /** Dependencies of everything that serves one app over HTTP. */
 export interface HttpSetting {
@@ -25,7 +16,7 @@ export interface HttpSetting {
   readonly budgets: HttpBudgets;
   readonly admission: Admission;
   readonly keepAlive: KeepAlive;
-  /** Limit of the calls of a caller; `undefined`: none. */
+  /** Limiter of the calls of a caller. @default no limit */
   readonly limiter: RateLimiter | undefined;
   readonly responder: Responder;
 }

@@ -1,9 +1,10 @@
-import { callerKey, type Caller } from "../surface/caller.ts";
-import { clientKinds } from "../mcp/asking/ask-protocol.ts";
-import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
-import { legacyVersions, negotiate } from "../mcp/handshake.ts";
-import { downgrade } from "../mcp/protocol-features.ts";
-import { methodsOf, toInternalAnswer, type Methods } from "../mcp/methods.ts";
+import { CallContext } from "../../call/call-context.ts";
+import { clientKinds } from "../../mcp/asking/ask-protocol.ts";
+import type { AdmittedRequest, ClientRequest } from "../../mcp/dispatcher.ts";
+import { checkInitialize, readClient, withClient } from "../../mcp/envelope.ts";
+import { legacyVersions, negotiate } from "../../mcp/handshake.ts";
+import { methodsOf, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
+import type { NotificationFrame, RequestFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import {
   closing,
   ownParam,
@@ -13,28 +14,28 @@ import {
   unknownMethod,
   type RpcAnswer,
   type RpcError,
-} from "../mcp/protocol.ts";
-import type { ClientRequest } from "../mcp/dispatcher.ts";
-import { CallContext } from "../call/call-context.ts";
-import type { OverBudget } from "../spine/budget.ts";
-import { isRefused, type Place } from "./admission.ts";
-import { headerParamsFor, judgeParams } from "./judge-envelope.ts";
-import type { AdmittedPost, HttpExchange, MessagePost, RequestPost } from "./message.ts";
-import { Session } from "./sessions/session.ts";
-import type { HttpSetting } from "./setting.ts";
-import { withView } from "./read-view.ts";
+} from "../../mcp/protocol.ts";
+import { downgrade } from "../../mcp/protocol-features.ts";
+import type { OverBudget } from "../../spine/budget.ts";
+import { callerKey, type Caller } from "../../surface/caller.ts";
+import { isRefused, type Permit } from "../admission.ts";
+import { headerParamsFor, judgeParams } from "../check-envelope.ts";
+import type { HttpSetting } from "../http-deps.ts";
+import type { HttpExchange } from "../message.ts";
+import { withView } from "../read-view.ts";
+import { Session } from "./session.ts";
 
 const missing = toRpcError(
   rpcCodes.busy,
   "Bad request: Mcp-Session-Id header is required, or MCP-Protocol-Version and _meta from 2026-07-28 on",
 );
-const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session is initialised already");
-const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol version");
-/** The versions that a header in a session may name. To leave it out means 2025-03-26, so that may be named as well. */
+const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session is already initialized");
+const badVersion = toRpcError(rpcCodes.busy, 'Bad request: unsupported protocol version in "MCP-Protocol-Version"');
+/** Protocol versions that the header of a session may name. A missing header means 2025-03-26, so that is allowed, too. */
 const headerVersions: ReadonlySet<string | undefined> = new Set([...legacyVersions, "2025-03-26", undefined]);
 
 /**
- * Time without a request after which a session gives way to a new one, in milliseconds. Without it, more clients than places
+ * Time without a request after which a session gives way to a new one, in milliseconds. Without it, more clients than sessions
  * would end each other's sessions in turn.
  */
 const givesWayAfterMs = 10_000;
@@ -45,17 +46,17 @@ function bind(sender: Caller, { caller }: Session): Caller {
 }
 
 /**
- * Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. An idle session is ended after a time, with
- * one timer for all. Call `close()` when done.
+ * Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. Idle sessions end after a time, by one
+ * timer for all. Call `close()` when done.
  */
 export class LegacyLeg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
   readonly #sessions = new Map<string, Session>();
-  /** Sessions that have ended, and whose handlers run on. */
+  /** Sessions that have ended while handlers run on. */
   readonly #ending = new Set<Session>();
   #stopTimer: (() => void) | undefined;
-  /** Messages that were thrown away in sessions that have ended. */
+  /** Number of messages that were dropped in sessions that have ended. */
   #dropped = 0;
   #isDraining = false;
 
@@ -64,48 +65,51 @@ export class LegacyLeg {
     this.#methods = methodsOf(setting.runtime);
   }
 
-  request(post: RequestPost): void {
-    const { method, id } = post.frame;
-    if (this.#isDraining) return this.#refuse(post, closing, 503);
-    const isFirst = method === "initialize" && post.request.header("mcp-session-id") === undefined;
-    if (isFirst) return this.#onInitialize(post);
-    const session = this.#find(post);
+  /** Serves a request whose headers agree with its body. */
+  request(exchange: HttpExchange, frame: RequestFrame): void {
+    const { request, reply } = exchange;
+    const { method, id } = frame;
+    if (this.#isDraining) return this.#refuse(exchange, closing, 503);
+    const isFirst = method === "initialize" && request.header("mcp-session-id") === undefined;
+    if (isFirst) return this.#onInitialize(exchange, frame);
+    const session = this.#find(exchange);
     if (session === undefined) return;
     const { counters, responder, runtime } = this.#setting;
     counters.reached("caps");
     session.touch();
     const { headers } = session;
-    if (method === "initialize") return responder.refuse(post.reply, again, { status: 400, id, headers });
-    const { request, reply, frame, bytes } = post;
-    const caller = bind(post.caller, session);
+    if (method === "initialize") return responder.answer(reply, again, { status: 400, id, headers });
+    const caller = bind(exchange.caller, session);
     const view = runtime.viewFor(caller);
-    if (view.kind === "error") return responder.answer(reply, view, { id, era: "legacy", headers });
-    const wrong = judgeParams(request, frame, (tool) => headerParamsFor(view, tool, caller));
-    if (wrong !== undefined) return responder.refuse(reply, wrong.error, { status: wrong.status, id, headers });
-    session.request({ request, reply, caller, frame, bytes, view });
+    if (view.kind === "error") return responder.answer(reply, view, { id, headers });
+    const admitted = { frame, caller, view };
+    const wrong = judgeParams(request, frame, headerParamsFor(admitted));
+    if (wrong !== undefined) return responder.answer(reply, wrong.error, { status: wrong.status, id, headers });
+    session.request(exchange, admitted);
   }
 
-  message(post: MessagePost): void {
-    const { reply, frame } = post;
-    const session = this.#find(post);
+  /** Handles a notification or a response. */
+  message(exchange: HttpExchange, frame: NotificationFrame | ResponseFrame): void {
+    const session = this.#find(exchange);
     if (session === undefined) return;
     session.touch();
-    const caller = bind(post.caller, session);
+    const caller = bind(exchange.caller, session);
     // A caller whose view is denied may still cancel.
     const isCancel = frame.kind === "notification" && frame.method === "notifications/cancelled";
     if (isCancel || this.#setting.runtime.viewFor(caller).kind === "view") session.message(frame, caller);
-    reply.answer({ status: 202, headers: session.headers });
+    exchange.reply.answer({ status: 202, headers: session.headers });
   }
 
   /** Opens or resumes a stream of the session that the request names. */
-  get({ request, reply, caller: sender }: HttpExchange): void {
-    const session = this.#find({ request, reply, caller: sender });
+  get(exchange: HttpExchange): void {
+    const session = this.#find(exchange);
     if (session === undefined) return;
-    const caller = bind(sender, session);
+    const { request, reply } = exchange;
+    const caller = bind(exchange.caller, session);
     const view = this.#setting.runtime.viewFor(caller);
-    // A stream was asked for: what is no stream must not look like one.
-    if (view.kind === "error") return this.#refuse({ request, reply, caller }, view, 403);
-    // Who resumes a call that goes on is not turned away while it is waited for.
+    // An error status, because the client expects a stream.
+    if (view.kind === "error") return this.#refuse(exchange, view, 403);
+    // Allowed during a drain, so that a client can resume a call that still runs.
     session.listen({ request, reply, caller });
   }
 
@@ -117,14 +121,14 @@ export class LegacyLeg {
     exchange.reply.answer({ status: 200 });
   }
 
-  /** Number of messages that were thrown away unsent, in all sessions so far. */
+  /** Number of messages that were dropped unsent, in all sessions so far. */
   get dropped(): number {
     let count = this.#dropped;
     for (const session of this.#sessions.values()) count += session.dropped;
     return count;
   }
 
-  /** Ends every stream that belongs to no request and takes nothing new. Resolves when every request has its answer. */
+  /** Ends every stream of notices, and refuses new requests. Resolves when every request has its answer. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await Promise.all(Array.from(this.#sessions.values(), (session) => session.drain()));
@@ -167,48 +171,48 @@ export class LegacyLeg {
     return undefined;
   }
 
-  #onInitialize({ request, reply, caller: sender, frame, bytes }: RequestPost): void {
+  #onInitialize(exchange: HttpExchange, frame: RequestFrame): void {
     const { counters, responder, runtime } = this.#setting;
-    const { id } = frame;
+    const { reply } = exchange;
+    const { id, params } = frame;
     counters.reached("caps");
-    const caller = withClient(sender, readClient(ownParam(frame.params, "clientInfo")));
+    const caller = withClient(exchange.caller, readClient(ownParam(params, "clientInfo")));
     const view = runtime.viewFor(caller);
-    if (view.kind === "error") return responder.answer(reply, view, { id, era: "legacy" });
-    const failed = checkInitialize(frame.params);
-    if (failed !== undefined) return responder.answer(reply, failed, { id, era: "legacy" });
-    const place = this.#openPlace(caller);
-    if (isRefused(place)) {
-      const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
-      return responder.refuse(reply, error, { status: 409, id });
+    if (view.kind === "error") return responder.answer(reply, view, { id });
+    const failed = checkInitialize(params);
+    if (failed !== undefined) return responder.answer(reply, failed, { id });
+    const permit = this.#permitSession(caller);
+    if (isRefused(permit)) {
+      const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", permit);
+      return responder.answer(reply, error, { status: 409, id });
     }
-    void this.#initialise({ request, reply, caller, frame, bytes, view }, place);
+    void this.#initialise(exchange, { frame, caller, view }, permit);
   }
 
-  /** Takes a place, if need be of a session whose client has probably left. */
-  #openPlace(caller: Caller): Place | OverBudget {
+  /** Permits a session, if need be in place of one whose client has probably left. */
+  #permitSession(caller: Caller): Permit | OverBudget {
     const { admission } = this.#setting;
-    const place = admission.openSession(caller);
-    if (!isRefused(place)) return place;
-    const hasMadeWay = this.#endIdlest(place.scope === "principal" ? caller : undefined);
-    return hasMadeWay ? admission.openSession(caller) : place;
+    const permit = admission.openSession(caller);
+    if (!isRefused(permit)) return permit;
+    const hasEnded = this.#endIdlest(permit.scope === "principal" ? caller : undefined);
+    return hasEnded ? admission.openSession(caller) : permit;
   }
 
-  async #initialise(post: AdmittedPost, place: Place): Promise<void> {
-    const { frame, reply } = post;
+  async #initialise({ reply }: HttpExchange, admitted: AdmittedRequest, permit: Permit): Promise<void> {
     const { responder, runtime } = this.#setting;
-    const { id, method } = frame;
+    const { id, method } = admitted.frame;
     try {
-      const answer = await this.#handshake(post);
-      const headers = answer.kind === "result" ? this.#mint(post, place) : {};
-      if (answer.kind === "error") place.release();
-      responder.answer(reply, answer, { id, era: "legacy", headers });
+      const answer = await this.#handshake(admitted);
+      const headers = answer.kind === "result" ? this.#create(admitted, permit) : {};
+      if (answer.kind === "error") permit.release();
+      responder.answer(reply, answer, { id, headers });
     } catch (cause) {
-      place.release();
-      responder.answer(reply, toInternalAnswer(cause, method, runtime.report), { id, era: "legacy", status: 500 });
+      permit.release();
+      responder.answer(reply, toInternalAnswer(cause, method, runtime.report), { id, status: 500 });
     }
   }
 
-  async #handshake({ frame, caller, view }: AdmittedPost): Promise<RpcAnswer> {
+  async #handshake({ frame, caller, view }: AdmittedRequest): Promise<RpcAnswer> {
     const { method: name, params } = frame;
     const method = this.#methods.legacy.get(name);
     if (method === undefined) return unknownMethod;
@@ -217,20 +221,21 @@ export class LegacyLeg {
     return downgrade(await method.run(params, request), version);
   }
 
-  #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {
+  /** Creates a session. Returns the headers with its id. */
+  #create({ frame, caller }: AdmittedRequest, permit: Permit): Readonly<Record<string, string>> {
     const id = crypto.randomUUID();
     const kinds = clientKinds(ownParam(frame.params, "capabilities"));
     const version = negotiate(frame.params);
-    this.#sessions.set(id, new Session({ http: this.#setting, id, place, caller, kinds, version }));
+    this.#sessions.set(id, new Session({ http: this.#setting, id, permit, caller, kinds, version }));
     this.#arm(this.#setting.bounds.sessionIdleMs);
     return { "mcp-session-id": id };
   }
 
   /**
-   * Ends the session that has been idle the longest: most clients leave without a DELETE. Ends none that had a request in the
-   * last ten seconds, unless its client has closed its stream since. Returns whether it ended one.
+   * Ends the session that has been idle the longest, since most clients leave without a DELETE. Spares a session that had a request
+   * in the last ten seconds, unless its client has closed its stream since. Returns whether it ended one.
    *
-   * @param of - ends only a session of this caller. @default of any
+   * @param of - ends only a session of this caller. @default any caller
    */
   #endIdlest(of?: Caller): boolean {
     let idlest: Session | undefined;
@@ -246,7 +251,7 @@ export class LegacyLeg {
     return idlest !== undefined;
   }
 
-  /** Ends a session. Its place is free when no handler runs for it. */
+  /** Ends a session. Its permit is released when no handler runs for it. */
   #end(session: Session): void {
     this.#sessions.delete(session.id);
     this.#dropped += session.dropped;
@@ -264,14 +269,14 @@ export class LegacyLeg {
     });
   }
 
-  /** Ends sessions that were idle for too long. Returns when the next one may be due, in milliseconds. */
+  /** Ends sessions that were idle for too long. Returns the milliseconds until the next one may be due. */
   #sweep(): number {
     const { clock, bounds } = this.#setting;
     const now = clock.now();
     let nextMs = bounds.sessionIdleMs;
     for (const session of this.#sessions.values()) {
       const leftMs = (session.idleSince ?? now) + bounds.sessionIdleMs - now;
-      // Timers may fire a little early; whole milliseconds are as fine as they get.
+      // Timers may fire less than a millisecond early.
       if (leftMs < 1) this.#end(session);
       else nextMs = Math.min(nextMs, leftMs);
     }
@@ -279,6 +284,6 @@ export class LegacyLeg {
   }
 
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
-    this.#setting.responder.refuse(reply, error, { status });
+    this.#setting.responder.answer(reply, error, { status });
   }
 }

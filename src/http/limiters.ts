@@ -89,25 +89,17 @@ export function memoryLimiter(limits: RateLimits = {}, clock: Clock = systemCloc
   return new Buckets(readLimits(limits), clock);
 }
 
-/** Least limits of one caller's requests that run nothing: an agent reads and searches before it calls. */
-const leastAttempts = { perMinute: 1200, burst: 400 };
-
-/** Creates a limiter of requests that run nothing. It allows at least ten times as many as the limits allow calls. */
+/**
+ * Creates a limiter of requests that run nothing. It allows at least ten times as many as the limits allow calls, and at least 1,200 a
+ * minute and 400 in a row: an agent reads and searches before it calls.
+ */
 function createAttempts(limits: RateLimits, clock: Clock = systemClock): AttemptLimiter {
   const { perMinute, burst } = readLimits(limits);
-  const attempts = {
-    perMinute: Math.max(leastAttempts.perMinute, 10 * perMinute),
-    burst: Math.max(leastAttempts.burst, 20 * burst),
-  };
-  return new Buckets(attempts, clock);
+  return new Buckets({ perMinute: Math.max(1200, 10 * perMinute), burst: Math.max(400, 20 * burst) }, clock);
 }
 
 function readLimits(limits: RateLimits): Required<RateLimits> {
   return readOptions(limits, rateFields, "Cannot create a rate limiter");
-}
-
-function isLimiter(rateLimit: RateLimits | RateLimiter): rateLimit is RateLimiter {
-  return "limit" in rateLimit && typeof rateLimit.limit === "function";
 }
 
 /**
@@ -162,7 +154,7 @@ export function toLimiter(
   clock?: Clock,
 ): CallLimiter | undefined {
   if (auth === undefined || rateLimit === false) return undefined;
-  if (isLimiter(rateLimit)) return joinLimiters(rateLimit, createAttempts({}, clock));
+  if ("limit" in rateLimit) return joinLimiters(rateLimit, createAttempts({}, clock));
   return joinLimiters(memoryLimiter(rateLimit, clock), createAttempts(rateLimit, clock));
 }
 

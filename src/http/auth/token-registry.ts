@@ -180,11 +180,10 @@ const grantFields = {
   clientId: filledField,
   claims: claimsField,
 };
-const grantNames = [...Object.keys(grantFields), "expiresInMs"];
 
 /** Validates a grant, and copies it. @throws SurfaceError `INVALID_OPTION`. */
 function readGrant(grant: TokenGrant): Omit<TokenGrant, "expiresInMs"> {
-  assertKnownOptions(grant, grantNames, minting);
+  assertKnownOptions(grant, [...Object.keys(grantFields), "expiresInMs"], minting);
   // Each field has the type of its copy.
   return readFields(grant, grantFields, (problem) => invalidOption(minting, problem)) as Omit<
     TokenGrant,

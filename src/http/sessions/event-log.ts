@@ -5,6 +5,7 @@ import { atExpiry } from "../auth/verdict.ts";
 import type { HttpSetting } from "../http-deps.ts";
 import type { EventSink } from "../message.ts";
 import { StallTimer, toEvent } from "../sse.ts";
+import type { SessionStreams } from "./session-streams.ts";
 
 /** Position of an event among those of a session. */
 export interface EventPosition {
@@ -46,28 +47,23 @@ interface KeptMessage extends LoggedMessage {
   readonly bytes: number;
 }
 
-/** The session of a stream. */
-interface StreamSession {
+/** The part of the session's streams that one stream needs. */
+type StreamSession = Pick<SessionStreams, "log" | "tag" | "primes" | "changed" | "missed"> & {
   readonly http: Pick<HttpSetting, "clock" | "keepAlive"> & { readonly bounds: { readonly stallMs: number } };
-  readonly log: EventLog;
-  /** Tag in the ids of the session's events. */
-  readonly tag: string;
-  /** Whether the client understands an event without data, which gives it an id to resume from. */
-  readonly primes: boolean;
-  /** Called when a reader has come, left, or caught up. */
-  changed(stream: EventStream): void;
-  /** Called when a reader got the notice that messages are missing. */
-  missed(stream: EventStream): void;
+};
+
+/** Options of a client that begins to read a stream. */
+export interface ReadStreamOptions {
+  /** Number of the last event that the client has. @default none: a new stream */
+  readonly after?: number | undefined;
+  /** Released when the client stops reading. */
+  readonly permit?: Permit | undefined;
 }
 
 /** A client that begins to read a stream. */
-interface StreamReader {
+interface StreamReader extends ReadStreamOptions {
   readonly sink: EventSink;
-  /** Number of the last event that the client has; `undefined` for a new stream. */
-  readonly after: number | undefined;
   readonly caller: Caller;
-  /** Released when the client stops reading. */
-  readonly permit?: Permit | undefined;
 }
 
 /** Delay before a client connects again, in milliseconds. */

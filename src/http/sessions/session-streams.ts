@@ -1,5 +1,5 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
-import { isRefused, type Permit } from "../admission.ts";
+import { isRefused } from "../admission.ts";
 import { acceptsType } from "../check-head.ts";
 import type { HttpSetting } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
@@ -12,6 +12,7 @@ import {
   mintTag,
   missedNotice,
   readEventId,
+  type ReadStreamOptions,
   toEventId,
 } from "./event-log.ts";
 import type { Session } from "./session.ts";
@@ -26,13 +27,6 @@ export interface SessionStreamsDeps {
   readonly headers: Readonly<Record<string, string>>;
   readonly primes: boolean;
   readonly session: StreamsSession;
-}
-
-/** Options of {@link SessionStreams.read}. */
-interface ReadStreamOptions {
-  /** Number of the last event that the client has. @default none: it begins */
-  readonly after?: number | undefined;
-  readonly permit?: Permit;
 }
 
 /** Bytes of one session's messages that are kept. */
@@ -58,9 +52,10 @@ const notAcceptable = toRpcError(rpcCodes.busy, 'Not acceptable: "Accept" must a
 export class SessionStreams {
   readonly http: HttpSetting;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether a stream begins with an id to resume from. */
+  /** Whether the client understands an event without data: a stream then begins with an id to resume from. */
   readonly primes: boolean;
   readonly log: EventLog;
+  /** Tag in the ids of the session's events. */
   readonly tag: string = mintTag();
   readonly #session: StreamsSession;
   readonly #notices: EventStream;
@@ -132,18 +127,14 @@ export class SessionStreams {
   }
 
   /** Answers an exchange with a stream. */
-  read(
-    stream: EventStream,
-    { reply, caller }: Pick<HttpExchange, "reply" | "caller">,
-    options?: ReadStreamOptions,
-  ): void {
+  read(stream: EventStream, { reply, caller }: Pick<HttpExchange, "reply" | "caller">, more?: ReadStreamOptions): void {
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
     const onGone = (): void => {
       stream.lost(sink);
       if (stream === this.#notices) this.#session.clientLeft();
     };
     reply.onGone = onGone;
-    stream.attach({ sink, caller, after: options?.after, permit: options?.permit });
+    stream.attach({ sink, caller, after: more?.after, permit: more?.permit });
   }
 
   /** Opens the stream of notices, or resumes the stream that `Last-Event-ID` names. */

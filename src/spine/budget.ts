@@ -111,7 +111,7 @@ export class Budget {
     return new Share(this, key, evict);
   }
 
-  /** Whether a share of a key can take so much without an eviction. */
+  /** Returns true if a share of a key can take so much without an eviction. */
   hasRoom(key: string | undefined, amount: number): boolean {
     return this.#overBy(key, amount) === undefined;
   }
@@ -121,21 +121,21 @@ export class Budget {
     return key === undefined ? this.#used : (this.#ofKeys.get(key) ?? 0);
   }
 
-  /** As {@link Share.take}. */
   take(share: Share, amount: number): OverBudget | undefined {
     const over = this.#overBy(share.key, amount);
     if (over !== undefined) {
       if (this.#canMakeRoom(share, amount)) this.#makeRoom(share, amount);
       this.#onOver?.(over);
       const still = this.#overBy(share.key, amount);
-      if (still !== undefined) this.#refused += 1;
-      if (still !== undefined) return still;
+      if (still !== undefined) {
+        this.#refused += 1;
+        return still;
+      }
     }
     this.#count(share, amount);
     return undefined;
   }
 
-  /** As {@link Share.add}. */
   add(share: Share, amount: number): void {
     const over = this.#overBy(share.key, amount);
     if (over !== undefined) {
@@ -145,13 +145,12 @@ export class Budget {
     this.#count(share, amount);
   }
 
-  /** As {@link Share.release}. Never more than the share holds: its holder may have been evicted meanwhile. */
   release(share: Share, amount: number): void {
+    // Never more than the share holds, which may have been evicted meanwhile.
     const released = Math.min(amount, share.amount);
     if (released > 0) this.#count(share, -released);
   }
 
-  /** As {@link Share.touch}. */
   touch(share: Share): void {
     if (share.place === undefined) return;
     this.#evictable.remove(share.place);
@@ -169,7 +168,7 @@ export class Budget {
     return key === undefined ? 0 : (this.#ofKeys.get(key) ?? 0) + amount - this.#limits.perKey;
   }
 
-  /** Whether evictions can make enough room. If not, nothing is evicted. */
+  /** Returns true if evictions can make enough room. Otherwise nothing is evicted. */
   #canMakeRoom(asking: Share, amount: number): boolean {
     let ofKey = 0;
     let ofAll = 0;

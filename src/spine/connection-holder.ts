@@ -29,7 +29,7 @@ export interface HolderUser<TLink> {
   place?: Place<HolderUser<TLink>> | undefined;
   /** Whether it lacks a link. The holder redials while a user does. */
   readonly wants: boolean;
-  /** Whether it waits for the next attempt after this failure. Otherwise the holder calls {@link unreachable}. */
+  /** Returns true if it waits for the next attempt after this failure. Otherwise the holder calls {@link unreachable}. */
   isPatient(failure: unknown): boolean;
   /** Gives it a link, once a generation. */
   live(link: TLink, generation: number): void;
@@ -161,7 +161,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     if (this.#stopRetry === undefined) return this.#dial();
     const failure = this.#lastFailure;
     if (user.isPatient(failure?.cause)) return;
-    // A retry is scheduled. A user that does not wait for it gets an attempt of its own, but not too often.
+    // A retry is scheduled. A user that does not wait for it gets another attempt, but not too often.
     if (failure === undefined || this.#setting.clock.now() - failure.at >= redial.baseMs) return this.#dial();
     this.#letGo(user, failure.cause);
   }

@@ -159,7 +159,7 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
       const sink = this.#takeSink();
       this.#linked?.dispose();
       this.#linked?.abort();
-      // Set before the consumer is told, which may wait for it.
+      // Set first: the consumer may wait for it.
       this.#ending = this.#leaveInner();
       sink?.ended();
     }

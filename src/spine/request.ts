@@ -56,7 +56,7 @@ const tellingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "PROTOCOL_MISMATCH",
 ]);
 
-/** Whether waiting does not mend a failure to connect. */
+/** Returns true if waiting does not mend a failure to connect. */
 export function isFinal(failure: unknown): boolean {
   return failure instanceof SurfaceError && finalCodes.has(failure.code);
 }

@@ -53,21 +53,15 @@ export interface Subscription {
   end(): void;
 }
 
-/** The part of {@link SharedWatch} that a subscription uses. */
-interface Joinable {
-  readonly version: number;
-  remove(joined: Joined): void;
-}
-
 class Joined implements Subscription {
   readonly watcher: Watcher;
-  readonly #watch: Joinable;
+  readonly #watch: Pick<SharedWatch<HeldLink, unknown>, "version" | "remove">;
   /** The version that the watcher knows of. */
   seen = 0;
   /** Whether the watcher is called: not before it knows that it has joined. */
   isTold = false;
 
-  constructor(watch: Joinable, watcher: Watcher) {
+  constructor(watch: Pick<SharedWatch<HeldLink, unknown>, "version" | "remove">, watcher: Watcher) {
     this.#watch = watch;
     this.watcher = watcher;
   }

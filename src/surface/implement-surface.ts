@@ -9,8 +9,7 @@ import { memberOf, type Surface } from "./define-surface.ts";
 import { createReporter, type FaultOptions } from "./fault.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
-import { createChannel } from "./owner/create-channel.ts";
-import { createOwner, type Owner } from "./owner/create-owner.ts";
+import { createChannel, createOwner, type Owner } from "./owner/create-owner.ts";
 
 /** The property with the channel of a live surface, for links. */
 export const kChannel: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.channel");

@@ -14,7 +14,7 @@ export function runAuthorCode<TResult>(run: () => TResult): TResult {
 /** Functions of the author that {@link ReadingMap} applies to values. */
 export interface ValueMap<TValue, TOut> {
   map(value: TValue): TOut;
-  /** Whether readers see the value. Otherwise the value before it stays. */
+  /** Returns true if readers see the value. Otherwise the value before it stays. */
   passes(value: TValue): boolean;
 }
 

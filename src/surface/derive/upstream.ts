@@ -32,7 +32,7 @@ export async function readUpstream<TValue>(read: () => Promise<TValue>, terms?: 
 type UpstreamStep<TValue> = { readonly value: TValue } | { readonly failure: unknown };
 
 /**
- * Iterates over upstream, with its failure as the last step, so that a consumer can tell it from an error of its own code. Leaving the
+ * Iterates over upstream, with its failure as the last step, so that a consumer can tell it from its own errors. Leaving the
  * iteration ends upstream and waits for its `finally`.
  */
 export async function* upstreamSteps<TValue>(

@@ -3,19 +3,19 @@ import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import type { AsyncSource } from "../source.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { SourceParts, type SourcePart } from "./source-reader.ts";
+import { PartReader, type SourcePart } from "./source-reader.ts";
 
 /** Owns the source of a cell: reads it, validates its values, and lets clients watch it. */
 export class CellOwner {
   readonly kind = "cell";
-  readonly #parts: SourceParts;
+  readonly #reader: PartReader;
   /** The only part of a cell. */
   readonly #whole: SourcePart;
 
   constructor({ schema }: MemberOfKind<"cell">, source: AsyncSource<unknown>, deps: OwnerSetting) {
     const subscribe = source.subscribe && ((_: SourcePart, changed: () => void) => source.subscribe?.(() => changed()));
-    this.#parts = new SourceParts(deps, { kind: this.kind, subscribe, pollMs: source.pollMs });
-    const { check } = this.#parts;
+    this.#reader = new PartReader(deps, { kind: this.kind, subscribe, pollMs: source.pollMs });
+    const { check } = this.#reader;
     this.#whole = {
       id: () => "",
       raw: (use) => source.get(use),
@@ -30,11 +30,11 @@ export class CellOwner {
    * @throws SurfaceError `INVALID_OUTPUT`, or `INTERNAL` when the source throws.
    */
   get(use: UseOptions): unknown {
-    return this.#parts.read(this.#whole, use);
+    return this.#reader.read(this.#whole, use);
   }
 
   /** Returns the value, then each change, until the signal fires or the surface closes. */
   watch(use: UseOptions): AsyncIterable<unknown> {
-    return this.#parts.watch(() => this.#whole, use);
+    return this.#reader.watch(() => this.#whole, use);
   }
 }

@@ -1,7 +1,6 @@
 import { checkOutput, checkOwnedInput } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import type { CollectionPage } from "../source.ts";
 import { canonical } from "./canonical.ts";
 import {
   concerns,
@@ -18,7 +17,7 @@ import {
   type WantedKey,
 } from "./collection-source.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { SourceParts, type SourcePart } from "./source-reader.ts";
+import { PartReader, type SourcePart } from "./source-reader.ts";
 import { whenThere } from "./waiting.ts";
 
 /** Owns the source of a collection: reads keys, pages and items, validates them, and lets clients watch them. */
@@ -26,7 +25,7 @@ export class CollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
   readonly #source: Keyed;
-  readonly #parts: SourceParts;
+  readonly #reader: PartReader;
   /** The validated filter that leaves out nothing. */
   readonly #all: unknown;
   readonly #keysPart: SourcePart;
@@ -40,8 +39,8 @@ export class CollectionOwner {
       subscribe?.((change) => {
         if (wanted === undefined || concerns(change, wanted)) changed();
       });
-    this.#parts = new SourceParts(deps, { kind: this.kind, subscribe: subscribe && listen, pollMs });
-    this.#all = readAll(member.filter, this.#parts.check.where);
+    this.#reader = new PartReader(deps, { kind: this.kind, subscribe: subscribe && listen, pollMs });
+    this.#all = readAll(member.filter, this.#reader.check.where);
     this.#keysPart = {
       id: () => "keys",
       // A source returns an iterable by its type. Any other value throws here, and the error is masked.
@@ -54,42 +53,38 @@ export class CollectionOwner {
   }
 
   /** Returns the keys. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
-  async keys(use: UseOptions): Promise<readonly unknown[]> {
-    // By the check of this part.
-    return (await this.#parts.read(this.#keysPart, use)) as readonly unknown[];
+  async keys(use: UseOptions): Promise<unknown> {
+    return this.#reader.read(this.#keysPart, use);
   }
 
   /** Returns the item, validated on each read, or `undefined` if it is absent. @throws SurfaceError `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
-    return this.#parts.read(this.#itemPart(await this.#want(given)), use);
+    return this.#reader.read(this.#itemPart(await this.#want(given)), use);
   }
 
   /** Returns a page. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
-  async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
-    // By the schema of this part.
-    return (await this.#parts.read(await this.#pagePart(given), use)) as CollectionPage<unknown, unknown>;
+  async list(given: PageOptions, use: UseOptions): Promise<unknown> {
+    return this.#reader.read(await this.#pagePart(given), use);
   }
 
   /** Returns the keys, then the keys after each change of them. */
-  watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
-    // By the check of this part.
-    return this.#parts.watch(() => this.#keysPart, use) as AsyncIterable<readonly unknown[]>;
+  watchKeys(use: UseOptions): AsyncIterable<unknown> {
+    return this.#reader.watch(() => this.#keysPart, use);
   }
 
   /** Returns the item, then the item after each change of it; `undefined` while it is absent. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
-    return this.#parts.watch(async () => this.#itemPart(await this.#want(given)), use);
+    return this.#reader.watch(async () => this.#itemPart(await this.#want(given)), use);
   }
 
   /** Returns the page, then the page after each change of it. */
-  watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
-    // By the schema of this part.
-    return this.#parts.watch(async () => this.#pagePart(given), use) as AsyncIterable<CollectionPage<unknown, unknown>>;
+  watchList(given: PageOptions, use: UseOptions): AsyncIterable<unknown> {
+    return this.#reader.watch(async () => this.#pagePart(given), use);
   }
 
   #itemPart(wanted: WantedKey): SourcePart {
     const { schema } = this.#member;
-    const { check } = this.#parts;
+    const { check } = this.#reader;
     return {
       id: () => `item ${canonical(wanted.given)}`,
       raw: (use) => this.#source.item(wanted, use),
@@ -107,13 +102,13 @@ export class CollectionOwner {
       id: () => `page ${canonical(asked)}`,
       raw: (use) => this.#source.page(asked, use),
       schema,
-      check: (raw) => checkOutput(schema, raw, this.#parts.check),
+      check: (raw) => checkOutput(schema, raw, this.#reader.check),
       isList: true,
     };
   }
 
   async #ask(given: PageOptions): Promise<AskedPage> {
-    const { check } = this.#parts;
+    const { check } = this.#reader;
     const page = readPage(given, check.where);
     if (page.filter === undefined) return { ...page, filter: this.#all };
     const { filter } = this.#member;
@@ -122,11 +117,11 @@ export class CollectionOwner {
   }
 
   async #want(given: unknown): Promise<WantedKey> {
-    return { given, valid: await checkOwnedInput(this.#member.key, given, this.#parts.check) };
+    return { given, valid: await checkOwnedInput(this.#member.key, given, this.#reader.check) };
   }
 
   async #checkKeys(keys: readonly unknown[]): Promise<readonly unknown[]> {
-    const { check } = this.#parts;
+    const { check } = this.#reader;
     return Object.freeze(await Promise.all(keys.map(async (key) => checkOutput(this.#member.key, key, check))));
   }
 }

@@ -49,15 +49,13 @@ export class EventOwner {
   readonly #runner: HandlerRunner;
   readonly #deps: OwnerSetting;
   readonly #feeds: FeedPool;
-  readonly #where: string;
   readonly #isDerived: boolean;
 
   constructor(member: MemberOfKind<"event">, handler: ListenHandler, deps: OwnerSetting) {
-    this.#where = `event "${deps.key}"`;
     this.#member = member;
     this.#deps = deps;
     this.#isDerived = isDerived(handler);
-    this.#runner = new HandlerRunner(member, handler, { ...deps, where: this.#where });
+    this.#runner = new HandlerRunner(member, handler, deps);
     this.#feeds = new FeedPool((input) => this.#createFeed(input));
   }
 
@@ -80,6 +78,7 @@ export class EventOwner {
   async recent(input: unknown, use: UseOptions): Promise<EventPage> {
     const valid = await this.#runner.input(input);
     return this.#feeds.use(valid, async (feed) => {
+      feed.begin();
       await this.#replay(feed, use, replayMs);
       return toPage(feed);
     });
@@ -90,11 +89,8 @@ export class EventOwner {
    * Lasts until the signal fires or the surface closes, also over the end and the failures of the handler.
    */
   watchRecent(input: unknown, use: UseOptions): AsyncIterable<EventPage> {
-    return new OwnedIterator({
-      open: (signal) => this.#follow(input, signal),
-      scope: this.#deps.scope,
-      signal: use.signal,
-    });
+    const { scope } = this.#deps;
+    return new OwnedIterator({ open: (signal) => this.#follow(input, signal), scope, signal: use.signal });
   }
 
   async *#follow(input: unknown, signal: AbortSignal): AsyncGenerator<EventPage> {
@@ -129,6 +125,7 @@ export class EventOwner {
     const timeoutMs = this.#timeoutOf(use);
     const valid = await this.#runner.input(input);
     return this.#feeds.use(valid, async (feed) => {
+      feed.begin();
       // Occurrences that the handler has yielded may not be in the ring yet.
       const needsNewest = this.#member.replayLast && use.since === undefined;
       const mustReplay = needsNewest || feed.isReplaying;
@@ -143,7 +140,7 @@ export class EventOwner {
   #timeoutOf({ timeoutMs = defaultWaitMs }: WaitOptions): number {
     if (Number.isFinite(timeoutMs) && timeoutMs >= 0 && timeoutMs <= maxWaitMs) return timeoutMs;
     const message = `${timeoutMs} is not between 0 and ${maxWaitMs} milliseconds`;
-    throw new SurfaceError("VALIDATION_ERROR", `Cannot wait for ${this.#where}: the time-out is out of range`, {
+    throw new SurfaceError("VALIDATION_ERROR", `Cannot wait for ${this.#runner.where}: the time-out is out of range`, {
       issues: [{ path: "timeout_ms", message }],
     });
   }
@@ -191,7 +188,7 @@ export class EventOwner {
       stopTimer();
       abort.dispose();
     }
-    if (abort.signal.aborted && !isLate) throw toAborted(abort.signal, `Waiting for ${this.#where}`);
+    if (abort.signal.aborted && !isLate) throw toAborted(abort.signal, `Waiting for ${this.#runner.where}`);
   }
 
   #createFeed(input: unknown): Feed {

@@ -23,15 +23,14 @@ export interface FeedDeps {
 export interface Run {
   /** Position among the runs of a feed, from 1. */
   readonly number: number;
-  /** Number of the newest value when it began. The numbers of its own are greater. */
+  /** Number of the newest value when it began. Its own values have greater numbers. */
   readonly after: number;
   /** The end of the run, with the failure of the handler if there is one. Only the feed sets it. */
   end: { readonly failure?: { readonly error: unknown } } | undefined;
 }
 
-interface Running {
+interface Running extends Run {
   readonly values: AsyncIterableIterator<unknown>;
-  readonly run: Run;
   done: Promise<void>;
 }
 
@@ -70,12 +69,12 @@ export class Feed {
     if (deps.restarts === true) this.#rearm = new Rearm(deps.scope, () => this.begin());
   }
 
-  /** Whether the feed is in use, and so must not be stopped. */
+  /** Returns true while the feed is in use, and so must not be stopped. */
   get isUsed(): boolean {
     return this.#users.read + this.#users.watch > 0;
   }
 
-  /** Whether the handler has not yet yielded all occurrences of the past that it announced. */
+  /** Returns true until the handler has yielded all occurrences of the past that it announced. */
   get isReplaying(): boolean {
     return this.#deps.memory?.isReplaying === true;
   }
@@ -114,12 +113,12 @@ export class Feed {
 
   /** Starts the handler unless it runs, for a user who needs more than the kept values. Returns the run. */
   ensure(): Run {
-    if (this.#running !== undefined) return this.#running.run;
+    if (this.#running !== undefined) return this.#running;
     if (this.#deps.scope.closed) return over;
     const values = this.#deps.open();
     this.runs += 1;
-    const run: Run = { number: this.runs, after: this.ring.last, end: undefined };
-    const running: Running = { values, run, done: Promise.resolve() };
+    const [number, after, done] = [this.runs, this.ring.last, Promise.resolve()];
+    const running: Running = { number, after, end: undefined, values, done };
     this.#running = running;
     running.done = this.#follow(running);
     this.#rearm?.started();
@@ -127,7 +126,7 @@ export class Feed {
     void running.done.then(forget);
     // The timer goes on over the restarts of a handler that keeps failing.
     if (this.#idleTimer === undefined) this.#startIdleTimer({ isLingering: false });
-    return run;
+    return running;
   }
 
   /** Stops the handler and waits for its end. */
@@ -153,7 +152,7 @@ export class Feed {
     this.#idleTimer = unrefTimer(setTimeout(end, idleMs));
   }
 
-  /** Whether the handler runs, or is going to be restarted. */
+  /** Returns true if the handler runs, or is going to be restarted. */
   get #isActive(): boolean {
     return this.#running !== undefined || (this.#rearm !== undefined && !this.#isFinished);
   }
@@ -187,9 +186,9 @@ export class Feed {
         this.#isFinished = true;
         this.#deps.memory?.replayed();
       }
-      running.run.end = {};
+      running.end = {};
     } catch (error) {
-      running.run.end = { failure: { error } };
+      running.end = { failure: { error } };
       this.changes.fail(error);
       if (this.#running === running) this.#rearm?.failed();
     } finally {
@@ -238,10 +237,9 @@ export class FeedPool {
     this.#touch(canonical(input), input).begin();
   }
 
-  /** Starts the feed of an input, and holds it while `run` is pending. `run` is called before the handler runs. */
-  async use<TResult>(input: unknown, run: (feed: Feed) => TResult | Promise<TResult>): Promise<TResult> {
+  /** Holds the feed of an input for a read, while `run` is pending. `run` starts the feed. */
+  async use<TResult>(input: unknown, run: (feed: Feed) => Promise<TResult>): Promise<TResult> {
     const { feed, release } = this.hold(input, "read");
-    feed.begin();
     try {
       return await run(feed);
     } finally {

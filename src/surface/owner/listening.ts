@@ -3,7 +3,7 @@ import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.t
 import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
-import type { MaybeSchema } from "../member.ts";
+import type { MemberOfKind } from "../member.ts";
 import { kMemory, type HandlerContext, type Memory } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { whenThere } from "./waiting.ts";
@@ -14,24 +14,21 @@ export type ListenHandler = (
   context: HandlerContext,
 ) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
 
-/** Schemas of a stream or event. */
-interface ListenSchemas {
-  readonly input: MaybeSchema;
-  readonly output: MaybeSchema;
-}
-
 /** Runs the handler of a stream or event for one listener: validates the input before, and every value on its way out. */
 export class HandlerRunner {
-  readonly #member: ListenSchemas;
+  /** Names the member in errors, for example `event "settled"`. */
+  readonly where: string;
+  readonly #member: MemberOfKind<"stream" | "event">;
   readonly #handler: ListenHandler;
   readonly #deps: OwnerSetting;
   readonly #check: OutputCheck;
 
-  constructor(member: ListenSchemas, handler: ListenHandler, deps: OwnerSetting & { readonly where: string }) {
+  constructor(member: MemberOfKind<"stream" | "event">, handler: ListenHandler, deps: OwnerSetting) {
+    this.where = `${member.kind} "${deps.key}"`;
     this.#member = member;
     this.#handler = handler;
     this.#deps = deps;
-    this.#check = { where: deps.where, report: deps.report };
+    this.#check = { where: this.where, report: deps.report };
   }
 
   /** Validates an input. @throws SurfaceError `VALIDATION_ERROR`. */

@@ -81,7 +81,7 @@ class OwnedCall implements ProcedureContext {
     return this.#use.caller ?? anonymous;
   }
 
-  /** Whether the call may be sent twice. */
+  /** Returns true if the call may be sent twice. */
   get mayRepeat(): boolean {
     return this.#use.idempotent ?? this.#deps.isReadOnly;
   }

@@ -2,21 +2,16 @@ import type { Schema } from "../../schema/standard.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { LinkedAbort, toAborted, untilAborted } from "../../spine/signals.ts";
 import type { UseOptions } from "../client.ts";
+import type { Kind } from "../member.ts";
 import { fromReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
+import { AsyncValue } from "./async-value.ts";
 import { toReason } from "./first-faults.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { PushedValue } from "./pushed-value.ts";
-import { SharedUpstream, type Upstream } from "./upstream.ts";
+import type { Upstream } from "./upstream.ts";
 
 /** Milliseconds after which a read beside a watch gives up, and returns the value of the watch. */
 const besideMs = 1000;
-
-/** A cell, or the part of a collection that is read as one. */
-export interface PushedMember {
-  readonly kind: "cell" | "collection";
-  readonly schema: Schema;
-}
 
 const always = (): boolean => true;
 
@@ -31,8 +26,7 @@ export class PushedCellOwner {
   readonly kind = "cell";
   readonly #upstream: Upstream;
   readonly #deps: OwnerSetting;
-  readonly #value: PushedValue;
-  readonly #shared: SharedUpstream;
+  readonly #value: AsyncValue;
   readonly #doing: string;
   /** Number of reads and watches that have begun. */
   #begun = 0;
@@ -41,14 +35,14 @@ export class PushedCellOwner {
   /** Reading of the newest read beside a watch. */
   #beside: { readonly turn: number; readonly reading: Reading } | undefined;
 
-  constructor({ kind, schema }: PushedMember, upstream: Upstream, deps: OwnerSetting) {
+  /** @param part - a cell, or the part of a collection that is read like one. */
+  constructor(part: { readonly kind: Kind; readonly schema: Schema }, upstream: Upstream, deps: OwnerSetting) {
     const { scope, report } = deps;
-    const where = `${kind} "${deps.key}"`;
+    const where = `${part.kind} "${deps.key}"`;
     this.#upstream = upstream;
     this.#deps = deps;
     this.#doing = `Reading ${where}`;
-    this.#value = new PushedValue(schema, { where, report });
-    this.#shared = new SharedUpstream({ upstream, value: this.#value, scope });
+    this.#value = new AsyncValue(part.schema, upstream, { where, report, scope });
   }
 
   /**
@@ -63,7 +57,7 @@ export class PushedCellOwner {
     const abort = new LinkedAbort(use.signal, this.#deps.scope.signal);
     const { signal } = abort;
     try {
-      const reading = await (this.#shared.isResting ? this.#readAtRest(signal) : this.#readBeside(signal));
+      const reading = await (this.#value.isResting ? this.#readAtRest(signal) : this.#readBeside(signal));
       return fromReading(reading ?? (await this.#first(signal)));
     } finally {
       abort.dispose();
@@ -95,8 +89,8 @@ export class PushedCellOwner {
         if (shown !== undefined && shown !== told && (told !== undefined || isReady() || this.#value.isLost)) {
           told = shown;
           yield fromReading(shown);
-        } else if (shown === undefined && failure !== undefined && this.#shared.isFinished) throw failure;
-        else await this.#shared.changes.next(signal);
+        } else if (shown === undefined && failure !== undefined && this.#value.isFinished) throw failure;
+        else await this.#value.changes.next(signal);
       }
     } finally {
       await release();
@@ -106,25 +100,24 @@ export class PushedCellOwner {
   #hold(): () => Promise<void> {
     this.#begun += 1;
     this.#newest = this.#begun;
-    return this.#shared.hold();
+    return this.#value.hold();
   }
 
   /** Reads once, without a watch, if upstream can be read without opening it. Otherwise returns `undefined`. */
   async #readAtRest(signal: AbortSignal): Promise<Reading | undefined> {
-    const { read } = this.#upstream;
-    if (read === undefined) return undefined;
+    if (this.#upstream.read === undefined) return undefined;
     this.#begun += 1;
     const turn = this.#begun;
     const takesTurn = (): boolean => this.#takesTurn(turn);
     try {
-      const frame = await untilAborted({ start: async () => read(signal), signal, doing: this.#doing });
-      await this.#value.takeFrame(() => this.#upstream.toFrame(frame), takesTurn);
+      const start = async (): Promise<unknown> => this.#upstream.read?.(signal);
+      await this.#value.takeFrame(await untilAborted({ start, signal, doing: this.#doing }), takesTurn);
     } catch (cause) {
       if (signal.aborted) throw toAborted(signal, this.#doing);
       if (takesTurn()) this.#value.fail(toReason(cause), cause);
     }
     // A watch has begun meanwhile, and its value is newer.
-    if (!this.#shared.isResting) return undefined;
+    if (!this.#value.isResting) return undefined;
     if (this.#newest === turn) this.#value.rest();
     // Read now: a watch that begins before the caller continues clears the value.
     return this.#isKnown ? this.#answer() : undefined;
@@ -135,11 +128,11 @@ export class PushedCellOwner {
    * `undefined` if the value of the watch is the answer.
    */
   async #readBeside(signal: AbortSignal): Promise<Reading | undefined> {
-    const { read, isReadWhileOpen } = this.#upstream;
-    if (read === undefined || !isReadWhileOpen || this.#shared.isFinished || this.#value.isLost) return undefined;
+    const canRead = this.#upstream.read !== undefined && this.#upstream.isReadWhileOpen !== false;
+    if (!canRead || this.#value.isLost) return undefined;
     this.#begun += 1;
     const turn = this.#begun;
-    const take = await this.#readUnlessLost(read, signal);
+    const take = await this.#readUnlessLost(signal);
     if (take === undefined) return undefined;
     const reading = await untilAborted({ start: async () => take(), signal, doing: this.#doing });
     const beside = this.#beside;
@@ -150,18 +143,15 @@ export class PushedCellOwner {
   }
 
   /** Reads a frame. Returns `undefined` if the read takes too long, or the watch finds out that upstream is lost. */
-  async #readUnlessLost(
-    read: (signal: AbortSignal) => Promise<unknown>,
-    signal: AbortSignal,
-  ): Promise<TakeFrame | undefined> {
+  async #readUnlessLost(signal: AbortSignal): Promise<TakeFrame | undefined> {
     const value = this.#value;
     const abort = new LinkedAbort(signal);
     void this.#abortWhenLost(abort);
     const stopTimer = systemClock.after(besideMs, () => abort.abort());
     try {
-      const start = async (): Promise<unknown> => read(abort.signal);
+      const start = async (): Promise<unknown> => this.#upstream.read?.(abort.signal);
       const frame = await untilAborted({ start, signal: abort.signal, doing: this.#doing });
-      return () => value.readBeside(() => this.#upstream.toFrame(frame));
+      return () => value.readBeside(frame);
     } catch (cause) {
       if (signal.aborted) throw toAborted(signal, this.#doing);
       return value.isLost || abort.signal.aborted ? undefined : () => value.failBeside(toReason(cause), cause);
@@ -173,13 +163,13 @@ export class PushedCellOwner {
   }
 
   async #abortWhenLost(abort: LinkedAbort): Promise<void> {
-    while (!abort.signal.aborted && !this.#value.isLost) await this.#shared.changes.next(abort.signal);
+    while (!abort.signal.aborted && !this.#value.isLost) await this.#value.changes.next(abort.signal);
     abort.abort();
   }
 
   /** Returns true, and remembers the turn, if no later read or watch has set the value. */
   #takesTurn(turn: number): boolean {
-    if (!this.#shared.isResting || turn < this.#newest) return false;
+    if (!this.#value.isResting || turn < this.#newest) return false;
     this.#newest = turn;
     return true;
   }
@@ -189,7 +179,7 @@ export class PushedCellOwner {
     try {
       while (!this.#isKnown) {
         if (signal.aborted) throw toAborted(signal, this.#doing);
-        await this.#shared.changes.next(signal);
+        await this.#value.changes.next(signal);
       }
       return this.#answer();
     } finally {

@@ -4,7 +4,7 @@ import type { Schema } from "../../schema/standard.ts";
 import { checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import { defaultPollMs, type CollectionPage } from "../source.ts";
+import { defaultPollMs } from "../source.ts";
 import { type PushedOrigin, kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed.ts";
 import { fromReading, toReading, type Reading } from "../reading.ts";
 import { canonical } from "./canonical.ts";
@@ -21,7 +21,6 @@ import {
 import type { OwnerSetting } from "./owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
-import { fromPushed } from "./upstream.ts";
 
 type AnyCollection = PushedCollection<unknown, unknown, unknown>;
 
@@ -63,9 +62,8 @@ export class PushedCollectionOwner {
   }
 
   /** Returns the keys, or a stale list of them. @throws SurfaceError like the owner of a pushed cell. */
-  async keys(use: UseOptions): Promise<readonly unknown[]> {
-    // By its schema. On a channel, a `Stale` stands in place of the value.
-    return (await this.#keys.get(use)) as readonly unknown[];
+  async keys(use: UseOptions): Promise<unknown> {
+    return this.#keys.get(use);
   }
 
   /** Returns the item, or a stale one; `undefined` if it is absent. @throws SurfaceError like `keys`, and `VALIDATION_ERROR`. */
@@ -74,7 +72,7 @@ export class PushedCollectionOwner {
   }
 
   /** Reads each item of a page. Returns the page, or a stale one. @throws SurfaceError like `keys`, and `VALIDATION_ERROR`. */
-  async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
+  async list(given: PageOptions, use: UseOptions): Promise<unknown> {
     const asked = this.#ask(given);
     const all = toReading(await this.keys(use));
     // By its schema.
@@ -82,44 +80,32 @@ export class PushedCollectionOwner {
     const read = async (key: unknown): Promise<Reading> => toReading(await this.#item(key).get(use));
     const items = await Promise.all(keys.map(read));
     const { stale } = [all, ...items].find((reading) => reading.stale !== undefined) ?? all;
-    const value = toPage(
-      keys,
-      items.map((item) => item.value),
-      next,
-    );
-    // On a channel, a `Stale` stands in place of the value.
-    return fromReading({ value, ...(stale && { stale }) }) as CollectionPage<unknown, unknown>;
+    const values = items.map((item) => item.value);
+    const value = toPage(keys, values, next);
+    return fromReading({ value, ...(stale && { stale }) });
   }
 
   /** Returns the page, then the page after each change, also of its staleness. Reads it every {@link defaultPollMs}. */
-  watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
+  watchList(given: PageOptions, use: UseOptions): AsyncIterable<unknown> {
     const open = (signal: AbortSignal): AsyncIterable<unknown> => {
       const asked = this.#ask(given);
       const read = (own: UseOptions): Promise<unknown> => this.list(asked, own);
       const source: SampledSource = { kind: this.kind, schema: checkedSchema, read, pollMs: defaultPollMs };
       return this.#pages.watch(canonical(asked), source, signal);
     };
-    const watch = new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
-    // By `read`.
-    return watch as AsyncIterable<CollectionPage<unknown, unknown>>;
+    return new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
   }
 
   /** Returns the keys, then the keys after each change, also of their staleness. */
-  watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
-    // As above.
-    return this.#keys.watch(use) as AsyncIterable<readonly unknown[]>;
+  watchKeys(use: UseOptions): AsyncIterable<unknown> {
+    return this.#keys.watch(use);
   }
 
   /** Returns the item, then the item after each change, also of its staleness. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
-    return new OwnedIterator({
-      open: async (signal) => {
-        const key = await this.#want(given);
-        return this.#item(key).watch({ signal });
-      },
-      scope: this.#deps.scope,
-      signal: use.signal,
-    });
+    const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> =>
+      this.#item(await this.#want(given)).watch({ signal });
+    return new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
   }
 
   /** @throws SurfaceError `VALIDATION_ERROR`. */
@@ -145,6 +131,6 @@ export class PushedCollectionOwner {
   }
 
   #own(schema: Schema, origin: PushedOrigin<unknown>): PushedCellOwner {
-    return new PushedCellOwner({ kind: "collection", schema }, fromPushed(origin), this.#deps);
+    return new PushedCellOwner({ kind: "collection", schema }, origin, this.#deps);
   }
 }

@@ -3,7 +3,7 @@ import { standardOf, type Schema } from "../../schema/standard.ts";
 import { LinkedAbort } from "../../spine/signals.ts";
 import type { UseOptions } from "../client.ts";
 import { andThen } from "../is-thenable.ts";
-import { fromReading, toReading } from "../reading.ts";
+import { toReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { canonical } from "./canonical.ts";
 import { createSchema } from "./collection-source.ts";
@@ -14,7 +14,7 @@ import { WaitQueue } from "./waiting.ts";
 /** Milliseconds until the read of a watch is aborted: the default deadline of a call. */
 const maxReadMs = 60_000;
 
-/** A raw value in an object of its own, since a source may change the value in place. */
+/** A raw value in a new object, since a source may change the value in place. */
 interface Sample {
   readonly raw: unknown;
 }
@@ -113,12 +113,7 @@ class SampledPart {
     this.#source = source;
     this.#onEnded = onEnded;
     this.#where = `${source.kind} "${deps.key}"`;
-    const upstream = {
-      open: (signal: AbortSignal) => this.#samples(signal),
-      toFrame: toReading,
-      isFinalAtEnd: false,
-      isOpenedOnce: false,
-    };
+    const upstream = { open: (signal: AbortSignal) => this.#samples(signal) };
     const keep = (value: unknown): unknown => this.#content.take(value, this.#begun, () => this.#owner.renew());
     const schema = toSampleSchema(source.schema, keep);
     this.#owner = new PushedCellOwner({ kind: source.kind, schema }, upstream, deps);
@@ -149,15 +144,14 @@ class SampledPart {
   };
 
   /** Yields a {@link Sample}, or a `Stale` one, at once and each time that it is due. */
-  async *#samples(signal: AbortSignal): AsyncGenerator {
+  async *#samples(signal: AbortSignal): AsyncGenerator<Reading<Sample>> {
     const stop = this.#source.listen?.(this.#makeDue);
     try {
       while (!signal.aborted) {
         this.#isDue = false;
         this.#begun += 1;
         const reading = toReading(await this.#read(signal));
-        const sample: Sample = { raw: reading.value };
-        yield fromReading({ ...reading, value: sample });
+        yield { ...reading, value: { raw: reading.value } };
         await this.#untilDue(signal);
       }
     } finally {

@@ -172,7 +172,7 @@ interface PartedSource {
 }
 
 /** Reads and watches the parts of the source of a member. */
-export class SourceParts {
+export class PartReader {
   readonly check: OutputCheck;
   readonly #deps: OwnerSetting;
   readonly #source: PartedSource;

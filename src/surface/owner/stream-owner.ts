@@ -30,15 +30,13 @@ export class StreamOwner {
   readonly #runner: HandlerRunner;
   readonly #deps: OwnerSetting;
   readonly #feeds: FeedPool;
-  readonly #where: string;
   readonly #hasNoInput: boolean;
 
   constructor(member: MemberOfKind<"stream">, handler: ListenHandler, deps: OwnerSetting) {
     const { scope } = deps;
-    this.#where = `stream "${deps.key}"`;
     this.#hasNoInput = member.input === undefined;
     this.#deps = deps;
-    const runner = new HandlerRunner(member, handler, { ...deps, where: this.#where });
+    const runner = new HandlerRunner(member, handler, deps);
     this.#runner = runner;
     this.#feeds = new FeedPool((input) => new Feed({ capacity: 1, idleMs, scope, open: () => runner.open(input) }));
   }
@@ -63,12 +61,7 @@ export class StreamOwner {
    */
   async latest(input: unknown, use: UseOptions): Promise<unknown> {
     const valid = await this.#runner.input(input);
-    const { feed, release } = this.#feeds.hold(valid, "read");
-    try {
-      return (await this.#read(feed, use)).value;
-    } finally {
-      release();
-    }
+    return this.#feeds.use(valid, async (feed) => (await this.#read(feed, use)).value);
   }
 
   /**
@@ -76,11 +69,8 @@ export class StreamOwner {
    * client was too slow for. Starts an iteration that does not run, without frames of an earlier run. Ends and fails with the iteration.
    */
   watchLatest(input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]> {
-    return new OwnedIterator({
-      open: (signal) => this.#follow(input, signal),
-      scope: this.#deps.scope,
-      signal: use.signal,
-    });
+    const { scope } = this.#deps;
+    return new OwnedIterator({ open: (signal) => this.#follow(input, signal), scope, signal: use.signal });
   }
 
   async *#follow(input: unknown, signal: AbortSignal): AsyncGenerator<readonly unknown[]> {
@@ -126,8 +116,8 @@ export class StreamOwner {
     }
     const newest = newestOf(feed, run);
     if (newest !== undefined) return newest;
-    if (signal.aborted) throw toAborted(signal, `Reading ${this.#where}`);
-    throw new SurfaceError("ABSENT", `Cannot read ${this.#where}: it ended without a frame`);
+    if (signal.aborted) throw toAborted(signal, `Reading ${this.#runner.where}`);
+    throw new SurfaceError("ABSENT", `Cannot read ${this.#runner.where}: it ended without a frame`);
   }
 
   /** Waits for the first frame of a run, then for frames that follow without a pause, for at most {@link followMs}. */

@@ -1,0 +1,274 @@
+import { SurfaceError } from "../../errors.ts";
+import { isObjectOrFunction } from "../../options/is-object.ts";
+import type { Schema } from "../../schema/standard.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import type { Scope } from "../../spine/scope.ts";
+import { checkOutput, type OutputCheck } from "../check-value.ts";
+import { internalError } from "../fault.ts";
+import { Unchanged, Unmade, type PushedFrame } from "../pushed.ts";
+import type { Reading, Staleness } from "../reading.ts";
+import { createCheckOnce } from "./canonical.ts";
+import { FirstFaults, toReason } from "./first-faults.ts";
+import type { Upstream } from "./upstream.ts";
+import { burst, nextTurn, Rearm, WaitQueue } from "./waiting.ts";
+
+/** Returns an item as a frame. @throws SurfaceError `INVALID_OUTPUT` for any other item, and for a frame that could not be made. */
+function readFrame(item: unknown): Exclude<PushedFrame<unknown>, Unmade> {
+  if (item instanceof Unmade) throw item.cause;
+  if (item instanceof Unchanged) return item;
+  if (isObjectOrFunction(item) && "value" in item) return item;
+  throw new SurfaceError("INVALID_OUTPUT", "Cannot read a pushed source: its item is not a reading");
+}
+
+function isSame(left: Reading, right: Reading): boolean {
+  if (!Object.is(left.value, right.value)) return false;
+  return left.stale?.reason === right.stale?.reason && left.stale?.since === right.stale?.since;
+}
+
+function toReadingOf(value: unknown, stale: Staleness | undefined): Reading {
+  return { value, ...(stale && { stale }) };
+}
+
+function timeNow(): string {
+  return new Date().toISOString();
+}
+
+/**
+ * A value that arrives asynchronously: the last one that fitted its schema, and whether a newer one is known to be missing. A good value
+ * stays until the next, and is marked stale while there can be none. The first fault of each code is reported, until the newest value has
+ * arrived again.
+ *
+ * All readers share one iteration over the upstream: opened with the first, ended with the last, and opened again after a delay if it
+ * failed and has readers. An upstream that can be opened only once goes on without readers, until the scope closes.
+ */
+export class AsyncValue {
+  /** Readers that wait for the next change. */
+  readonly changes: WaitQueue = new WaitQueue();
+  readonly #upstream: Upstream;
+  readonly #where: OutputCheck;
+  readonly #scope: Scope;
+  readonly #check: (raw: unknown) => unknown;
+  /** Of single reads, so that they do not make the watched value be checked again. */
+  readonly #checkBeside: (raw: unknown) => unknown;
+  readonly #faults: FirstFaults;
+  readonly #rearm: Rearm;
+  #users = 0;
+  #running: OwnedIterator<unknown> | undefined;
+  #isFinished = false;
+  #last: Reading | undefined;
+  #shown: Reading | undefined;
+  #failure: Error | undefined;
+  /** Whether the next value is a change even if it equals the one before. */
+  #isRenewed = false;
+  /** Time since when there has been no good value. */
+  #since: string | undefined;
+  /** Time until when the last value was known to be the newest, while it has no readers. */
+  #knownUntil: string | undefined;
+
+  constructor(schema: Schema, upstream: Upstream, deps: OutputCheck & { readonly scope: Scope }) {
+    const { where, scope } = deps;
+    this.#upstream = upstream;
+    this.#where = deps;
+    this.#scope = scope;
+    this.#faults = new FirstFaults(deps);
+    const check = { where, report: this.#faults.report };
+    this.#check = createCheckOnce((raw) => checkOutput(schema, raw, check));
+    this.#checkBeside = createCheckOnce((raw) => checkOutput(schema, raw, check));
+    this.#rearm = new Rearm(scope, () => this.#retry());
+  }
+
+  /** The reading for clients, the same object while nothing has changed; `undefined` until upstream has answered or failed. */
+  get shown(): Reading | undefined {
+    return this.#shown;
+  }
+
+  /** The error for readers who would otherwise wait for a value that does not come. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Returns true if upstream is known to be unreachable, so that a reader must not wait for another attempt. */
+  get isLost(): boolean {
+    if (this.#shown !== undefined) return this.#shown.stale?.reason === "lost";
+    return this.#failure !== undefined && toReason(this.#failure) === "lost";
+  }
+
+  /** Returns true once upstream has ended for good. */
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  /** Returns true if it has no readers, and upstream can be opened. */
+  get isResting(): boolean {
+    return this.#users === 0 && !this.#isFinished;
+  }
+
+  /** Adds a reader. Returns a function that removes it, and resolves when the iteration without readers has ended. */
+  hold(): () => Promise<void> {
+    this.#users += 1;
+    if (this.#users === 1 && !this.#isFinished && this.#running === undefined) {
+      // The value from before is shown only if upstream has nothing newer.
+      this.#shown = undefined;
+      this.#start();
+    }
+    return async () => {
+      this.#users -= 1;
+      if (this.#users === 0) await this.#leaveUpstream();
+    };
+  }
+
+  /** Makes the next value a change even if it equals the one before. */
+  renew(): void {
+    this.#isRenewed = true;
+  }
+
+  /** Notes that the last reader has left. */
+  rest(): void {
+    if (this.#shown !== undefined && this.#since === undefined) this.#knownUntil = timeNow();
+  }
+
+  /** Takes a frame, unless `isWanted` returns false once it is checked. Never rejects. */
+  async takeFrame(item: unknown, isWanted: () => boolean): Promise<void> {
+    let frame: ReturnType<typeof readFrame>;
+    let value: unknown;
+    try {
+      frame = readFrame(item);
+      if (!(frame instanceof Unchanged)) value = this.#check(frame.value);
+      if (value instanceof Promise) value = await value;
+    } catch (cause) {
+      if (isWanted()) this.fail("invalid", cause);
+      return;
+    }
+    if (!isWanted()) return;
+    if (!(frame instanceof Unchanged)) this.#last = { value };
+    this.#accept(frame.stale);
+  }
+
+  /**
+   * Returns the reading of a frame that was read beside the watch, for its reader alone: nothing tells which of the two is newer, and the
+   * watch would not repeat a value that an older one had replaced. `undefined` if there is no value.
+   *
+   * @throws the masked error of a value that does not fit, if there is no good value.
+   */
+  async readBeside(item: unknown): Promise<Reading | undefined> {
+    try {
+      const frame = readFrame(item);
+      if (frame instanceof Unchanged) return this.#last && toReadingOf(this.#last.value, frame.stale);
+      const value = await this.#checkBeside(frame.value);
+      if (frame.stale === undefined) this.#faults.clear();
+      return toReadingOf(value, frame.stale);
+    } catch (cause) {
+      return this.failBeside("invalid", cause);
+    }
+  }
+
+  /** Returns the last good value, marked stale, after such a read has failed. @throws the masked error if no value was good. */
+  failBeside(reason: "invalid" | "lost", cause: unknown): Reading {
+    const error = this.#faults.mask(cause);
+    if (this.#last === undefined) throw error;
+    return toReadingOf(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
+  }
+
+  /** Marks the value as stale: upstream failed, ended, or sent a value that does not fit. Never throws. */
+  fail(reason: Staleness["reason"], cause?: unknown): void {
+    const error = reason === "ended" ? this.createAbsent() : this.#faults.mask(cause);
+    this.#since ??= this.#staleSince();
+    if (this.#last === undefined) this.#failure = error;
+    else this.#show({ value: this.#last.value, stale: { reason, since: this.#since } });
+  }
+
+  /** Creates the error of an upstream that ended without a value. */
+  createAbsent(): SurfaceError {
+    return new SurfaceError("ABSENT", `Cannot read ${this.#where.where}: it ended without a value`);
+  }
+
+  /** Shows the last value. Upstream is reachable, whether or not there is one. */
+  #accept(stale: Staleness | undefined): void {
+    this.#since = undefined;
+    this.#failure = undefined;
+    this.#knownUntil = undefined;
+    if (stale === undefined) this.#faults.clear();
+    if (this.#last === undefined) return;
+    this.#last = toReadingOf(this.#last.value, stale);
+    this.#show(this.#last);
+  }
+
+  #show(reading: Reading): void {
+    if (this.#shown !== undefined && !this.#isRenewed && isSame(this.#shown, reading)) return;
+    this.#isRenewed = false;
+    this.#shown = reading;
+  }
+
+  #staleSince(): string {
+    return this.#last?.stale?.since ?? this.#knownUntil ?? timeNow();
+  }
+
+  #start(): void {
+    // Readers without a value wait for the outcome of this attempt.
+    this.#failure = undefined;
+    if (this.#scope.closed) return;
+    const running: OwnedIterator<unknown> = new OwnedIterator<unknown>({
+      open: (signal) => this.#upstream.open(signal),
+      mask: (cause) => {
+        // #follow() handles the failure of the current iteration. That of an earlier one, or of its end, is only logged.
+        if (!this.#isCurrent(running)) internalError(cause, this.#where.where, this.#where.report);
+        return cause;
+      },
+      scope: this.#scope,
+      signal: undefined,
+    });
+    this.#running = running;
+    this.#rearm.started();
+    void this.#follow(running);
+  }
+
+  async #leaveUpstream(): Promise<void> {
+    if (this.#upstream.isOpenedOnce === true) return;
+    const running = this.#running;
+    // Cleared before its end, so that a reader from now on starts another one and does not wait for this one.
+    this.#running = undefined;
+    this.#rearm.cancel();
+    if (!this.#isFinished) this.rest();
+    await running?.return();
+  }
+
+  #retry(): void {
+    if (this.#users > 0 && this.#running === undefined) this.#start();
+  }
+
+  async #follow(running: OwnedIterator<unknown>): Promise<void> {
+    const isCurrent = (): boolean => this.#isCurrent(running);
+    let count = 0;
+    try {
+      for await (const frame of running) {
+        if (!isCurrent()) return;
+        await this.takeFrame(frame, isCurrent);
+        this.changes.wake();
+        count += 1;
+        if (count % burst === 0) await nextTurn();
+      }
+      if (isCurrent()) this.#end();
+    } catch (cause) {
+      if (isCurrent()) this.#failAndRestart(toReason(cause), cause);
+    }
+  }
+
+  #isCurrent(running: OwnedIterator<unknown>): boolean {
+    return this.#running === running && !this.#scope.closed;
+  }
+
+  #end(): void {
+    if (this.#upstream.isFinalAtEnd !== true) return this.#failAndRestart("ended");
+    this.#running = undefined;
+    this.#isFinished = true;
+    if (this.#shown === undefined && this.#failure === undefined) this.fail("ended");
+    this.changes.wake();
+  }
+
+  #failAndRestart(reason: Staleness["reason"], cause?: unknown): void {
+    this.#running = undefined;
+    this.fail(reason, cause);
+    this.changes.wake();
+    this.#rearm.failed();
+  }
+}

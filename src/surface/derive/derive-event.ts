@@ -1,7 +1,7 @@
 import type { CellClient, EventClient, EventPage, EventWait, WaitOptions } from "../client.ts";
 import { markDerived } from "../implementation.ts";
 import { maxWaitMs } from "../owner/event-owner.ts";
-import { kMemory, type HandlerContext, type Memory } from "../owner/handler-context.ts";
+import { kMemory, type HandlerContext, type HandlerMemory } from "../owner/handler-context.ts";
 import { systemClock } from "../system-clock.ts";
 import { followCell, type FollowedCell } from "./follow-cell.ts";
 import { assertFunctions, pause, readUpstream, type UpstreamInput } from "./upstream.ts";
@@ -46,7 +46,7 @@ interface EventRun {
   readonly followed: FollowedEvent;
   readonly input: unknown;
   readonly signal: AbortSignal;
-  readonly memory: Memory | undefined;
+  readonly memory: HandlerMemory | undefined;
 }
 
 function ask<TAnswer>({ followed }: EventRun, use: () => Promise<TAnswer>): Promise<TAnswer> {

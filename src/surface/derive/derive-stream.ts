@@ -1,7 +1,7 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
 import type { StreamClient } from "../client.ts";
 import type { HandlerContext } from "../owner/handler-context.ts";
-import { assertFunctions, createGone, upstreamSteps, type UpstreamInput } from "./upstream.ts";
+import { assertFunctions, createUpstreamEnded, upstreamSteps, type UpstreamInput } from "./upstream.ts";
 
 /** Reason why upstream gives no more frames. */
 export interface LostStream {
@@ -81,7 +81,7 @@ async function* framesOf(
     progress.told += 1;
     yield frame;
   }
-  if (isGone(upstream, wanted, signal)) progress.failure = { cause: createGone() };
+  if (isGone(upstream, wanted, signal)) progress.failure = { cause: createUpstreamEnded() };
 }
 
 async function* follow(derived: DerivedStream, given: unknown, context: HandlerContext): AsyncGenerator {

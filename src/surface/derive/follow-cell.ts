@@ -1,8 +1,8 @@
 import type { CellClient } from "../client.ts";
 import { canonical } from "../owner/canonical.ts";
-import { kMemory, type HandlerContext, type Memory } from "../owner/handler-context.ts";
+import { kMemory, type HandlerContext, type HandlerMemory } from "../owner/handler-context.ts";
 import type { Reading } from "../reading.ts";
-import { createGone, pause, upstreamSteps } from "./upstream.ts";
+import { createUpstreamEnded, pause, upstreamSteps } from "./upstream.ts";
 
 /** A cell of another surface and the functions of the author, without their types. */
 export interface FollowedCell {
@@ -21,7 +21,7 @@ interface LastValue {
 const againMs = 100;
 
 /** Creates the memory of one listener, which keeps nothing. */
-function createNoMemory(): Memory {
+function createNoMemory(): HandlerMemory {
   return { state: undefined, expectReplay() {}, replayed() {}, lost() {} };
 }
 
@@ -67,7 +67,7 @@ export async function* followCell(
   if (memory.state !== undefined) memory.replayed();
   while (!signal.aborted) {
     let isThere = false;
-    let lost: unknown = createGone();
+    let lost: unknown = createUpstreamEnded();
     for await (const step of upstreamSteps(() => followed.upstream.readings({ signal }))) {
       if ("failure" in step) {
         lost = step.failure;

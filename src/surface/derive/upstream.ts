@@ -15,7 +15,7 @@ export function assertFunctions(options: object, names: readonly string[], doing
 }
 
 /** Creates the error of an upstream iteration that ended, although it lasts as long as its surface. */
-export function createGone(): SurfaceError {
+export function createUpstreamEnded(): SurfaceError {
   return new RelayedError("UNAVAILABLE", "what this comes from has ended");
 }
 
@@ -62,7 +62,7 @@ export async function* followUpstream<TValue>(
     if ("failure" in step) throw step.failure;
     yield step.value;
   }
-  if (!mayEnd && !signal.aborted) throw createGone();
+  if (!mayEnd && !signal.aborted) throw createUpstreamEnded();
 }
 
 /** Resolves after a delay, or at once when the signal fires. Does not keep the process alive. */

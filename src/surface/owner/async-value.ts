@@ -7,10 +7,10 @@ import { checkOutput, type OutputCheck } from "../check-value.ts";
 import { internalError } from "../fault.ts";
 import { Unchanged, Unmade, type PushedFrame } from "../pushed.ts";
 import type { Reading, Staleness } from "../reading.ts";
-import { createCheckOnce } from "./canonical.ts";
-import { FirstFaults, toReason } from "./first-faults.ts";
+import { FirstFaults, staleReasonOf } from "./first-faults.ts";
+import { createCheckOnce } from "./latest-iterator.ts";
 import type { Upstream } from "./upstream.ts";
-import { burst, nextTurn, Rearm, WaitQueue } from "./waiting.ts";
+import { burst, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts";
 
 /** Returns an item as a frame. @throws SurfaceError `INVALID_OUTPUT` for any other item, and for a frame that could not be made. */
 function readFrame(item: unknown): Exclude<PushedFrame<unknown>, Unmade> {
@@ -51,7 +51,7 @@ export class AsyncValue {
   /** Of single reads, so that they do not make the watched value be checked again. */
   readonly #checkBeside: (raw: unknown) => unknown;
   readonly #faults: FirstFaults;
-  readonly #rearm: Rearm;
+  readonly #restarts: RestartBackoff;
   #users = 0;
   #running: OwnedIterator<unknown> | undefined;
   #isFinished = false;
@@ -74,7 +74,7 @@ export class AsyncValue {
     const check = { where, report: this.#faults.report };
     this.#check = createCheckOnce((raw) => checkOutput(schema, raw, check));
     this.#checkBeside = createCheckOnce((raw) => checkOutput(schema, raw, check));
-    this.#rearm = new Rearm(scope, () => this.#retry());
+    this.#restarts = new RestartBackoff(scope, () => this.#retry());
   }
 
   /** The reading for clients, the same object while nothing has changed; `undefined` until upstream has answered or failed. */
@@ -90,7 +90,7 @@ export class AsyncValue {
   /** Returns true if upstream is known to be unreachable, so that a reader must not wait for another attempt. */
   get isLost(): boolean {
     if (this.#shown !== undefined) return this.#shown.stale?.reason === "lost";
-    return this.#failure !== undefined && toReason(this.#failure) === "lost";
+    return this.#failure !== undefined && staleReasonOf(this.#failure) === "lost";
   }
 
   /** Returns true once upstream has ended for good. */
@@ -218,7 +218,7 @@ export class AsyncValue {
       signal: undefined,
     });
     this.#running = running;
-    this.#rearm.started();
+    this.#restarts.started();
     void this.#follow(running);
   }
 
@@ -227,7 +227,7 @@ export class AsyncValue {
     const running = this.#running;
     // Cleared before its end, so that a reader from now on starts another one and does not wait for this one.
     this.#running = undefined;
-    this.#rearm.cancel();
+    this.#restarts.cancel();
     if (!this.#isFinished) this.rest();
     await running?.return();
   }
@@ -249,7 +249,7 @@ export class AsyncValue {
       }
       if (isCurrent()) this.#end();
     } catch (cause) {
-      if (isCurrent()) this.#failAndRestart(toReason(cause), cause);
+      if (isCurrent()) this.#failAndRestart(staleReasonOf(cause), cause);
     }
   }
 
@@ -269,6 +269,6 @@ export class AsyncValue {
     this.#running = undefined;
     this.fail(reason, cause);
     this.changes.wake();
-    this.#rearm.failed();
+    this.#restarts.failed();
   }
 }

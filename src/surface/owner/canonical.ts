@@ -65,19 +65,3 @@ export function createSteady<TValue>(): (value: TValue) => TValue {
     return last.value;
   };
 }
-
-/** Wraps a check so that an `Object.is`-equal value is not checked again, unless the check has rejected. */
-export function createCheckOnce(check: (raw: unknown) => unknown): (raw: unknown) => unknown {
-  let known: { readonly raw: unknown; readonly value: unknown } | undefined;
-  return (raw) => {
-    if (known !== undefined && Object.is(known.raw, raw)) return known.value;
-    const checked = { raw, value: check(raw) };
-    known = checked;
-    if (checked.value instanceof Promise) {
-      checked.value.catch(() => {
-        if (known === checked) known = undefined;
-      });
-    }
-    return checked.value;
-  };
-}

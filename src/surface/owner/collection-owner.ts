@@ -4,17 +4,17 @@ import type { MemberOfKind } from "../member.ts";
 import { canonical } from "./canonical.ts";
 import {
   concerns,
-  readAll,
+  emptyFilterOf,
   readPage,
-  refusePage,
+  createPageError,
   toAbsentSchema,
-  toKeyed,
+  createCollectionReader,
   toListSchema,
   toPageSchema,
-  type AskedPage,
+  type PageRequest,
   type CollectionSource,
-  type Keyed,
-  type WantedKey,
+  type CollectionReader,
+  type RequestedKey,
 } from "./collection-source.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { PartReader, type SourcePart } from "./source-reader.ts";
@@ -24,14 +24,14 @@ import { whenThere } from "./waiting.ts";
 export class CollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
-  readonly #source: Keyed;
+  readonly #source: CollectionReader;
   readonly #reader: PartReader;
   /** The validated filter that leaves out nothing. */
   readonly #all: unknown;
   readonly #keysPart: SourcePart;
 
   constructor(member: MemberOfKind<"collection">, given: CollectionSource, deps: OwnerSetting) {
-    const source = toKeyed(given);
+    const source = createCollectionReader(given);
     const { subscribe, pollMs } = source;
     this.#member = member;
     this.#source = source;
@@ -40,7 +40,7 @@ export class CollectionOwner {
         if (wanted === undefined || concerns(change, wanted)) changed();
       });
     this.#reader = new PartReader(deps, { kind: this.kind, subscribe: subscribe && listen, pollMs });
-    this.#all = readAll(member.filter, this.#reader.check.where);
+    this.#all = emptyFilterOf(member.filter, this.#reader.check.where);
     this.#keysPart = {
       id: () => "keys",
       // A source returns an iterable by its type. Any other value throws here, and the error is masked.
@@ -59,7 +59,7 @@ export class CollectionOwner {
 
   /** Returns the item, validated on each read, or `undefined` if it is absent. @throws SurfaceError `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
-    return this.#reader.read(this.#itemPart(await this.#want(given)), use);
+    return this.#reader.read(this.#itemPart(await this.#requestedKey(given)), use);
   }
 
   /** Returns a page. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
@@ -74,7 +74,7 @@ export class CollectionOwner {
 
   /** Returns the item, then the item after each change of it; `undefined` while it is absent. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
-    return this.#reader.watch(async () => this.#itemPart(await this.#want(given)), use);
+    return this.#reader.watch(async () => this.#itemPart(await this.#requestedKey(given)), use);
   }
 
   /** Returns the page, then the page after each change of it. */
@@ -82,7 +82,7 @@ export class CollectionOwner {
     return this.#reader.watch(async () => this.#pagePart(given), use);
   }
 
-  #itemPart(wanted: WantedKey): SourcePart {
+  #itemPart(wanted: RequestedKey): SourcePart {
     const { schema } = this.#member;
     const { check } = this.#reader;
     return {
@@ -96,7 +96,7 @@ export class CollectionOwner {
 
   /** @throws SurfaceError `VALIDATION_ERROR`. */
   async #pagePart(given: PageOptions): Promise<SourcePart> {
-    const asked = await this.#ask(given);
+    const asked = await this.#requestedPage(given);
     const schema = toPageSchema(this.#member, asked.limit);
     return {
       id: () => `page ${canonical(asked)}`,
@@ -107,16 +107,16 @@ export class CollectionOwner {
     };
   }
 
-  async #ask(given: PageOptions): Promise<AskedPage> {
+  async #requestedPage(given: PageOptions): Promise<PageRequest> {
     const { check } = this.#reader;
     const page = readPage(given, check.where);
     if (page.filter === undefined) return { ...page, filter: this.#all };
     const { filter } = this.#member;
-    if (filter === undefined) throw refusePage(check.where, "filter", "the collection has no filter");
+    if (filter === undefined) throw createPageError(check.where, "filter", "the collection has no filter");
     return { ...page, filter: await checkOwnedInput(filter, page.filter, check) };
   }
 
-  async #want(given: unknown): Promise<WantedKey> {
+  async #requestedKey(given: unknown): Promise<RequestedKey> {
     return { given, valid: await checkOwnedInput(this.#member.key, given, this.#reader.check) };
   }
 

@@ -27,26 +27,26 @@ type AnyPage = CollectionPage<unknown, unknown>;
 export type CollectionSource = MapSource<unknown, unknown> | AnyKeyed | AnyPaged;
 
 /** Any kind of source, read key by key or page by page, at once or later. */
-export interface Keyed {
+export interface CollectionReader {
   /** An iterable of raw keys, or a promise of one. A source that pages gets the filter of all items. */
   keys(use: SourceUse, all: unknown): unknown;
   /** The raw item under a key or `undefined`, or a promise of either. */
-  item(wanted: WantedKey, use: SourceUse): unknown;
+  item(wanted: RequestedKey, use: SourceUse): unknown;
   /** A raw page, or a promise of one. */
-  page(asked: AskedPage, use: SourceUse): unknown;
+  page(asked: PageRequest, use: SourceUse): unknown;
   /** A change without keys may concern them all. Without it, the source is polled. */
   readonly subscribe: ((fn: (change?: CollectionChange<unknown>) => void) => unknown) | undefined;
   readonly pollMs: number | undefined;
 }
 
 /** A key as its caller gave it, and its output by the key's schema. */
-export interface WantedKey {
+export interface RequestedKey {
   readonly given: unknown;
   readonly valid: unknown;
 }
 
 /** A requested page, checked. */
-export type AskedPage = Omit<PageUse<unknown>, "signal">;
+export type PageRequest = Omit<PageUse<unknown>, "signal">;
 
 /** Number of items of a page if the request names none. */
 const defaultLimit = 100;
@@ -55,7 +55,7 @@ const defaultLimit = 100;
 const maxPage = 1000;
 
 /** Returns the context of the read of a page. Its signal is created only if the source uses it. */
-function toPageUse(asked: AskedPage, use: SourceUse): PageUse<unknown> {
+function toPageUse(asked: PageRequest, use: SourceUse): PageUse<unknown> {
   return {
     ...asked,
     get signal() {
@@ -64,8 +64,8 @@ function toPageUse(asked: AskedPage, use: SourceUse): PageUse<unknown> {
   };
 }
 
-function fromPaged(source: AnyPaged): Keyed {
-  const page = (asked: AskedPage, use: SourceUse): unknown => source.list(toPageUse(asked, use));
+function fromPaged(source: AnyPaged): CollectionReader {
+  const page = (asked: PageRequest, use: SourceUse): unknown => source.list(toPageUse(asked, use));
   return {
     // By its type, the source returns pages.
     keys: (use, filter) =>
@@ -85,8 +85,8 @@ export function toPage(keys: readonly unknown[], items: readonly unknown[], next
   return { items: pairs.filter(([, item]) => item !== undefined), next };
 }
 
-function fromKeyed(source: AnyKeyed): Keyed {
-  const item = (wanted: WantedKey, use: SourceUse): unknown => readItem(source, wanted, use);
+function fromKeyed(source: AnyKeyed): CollectionReader {
+  const item = (wanted: RequestedKey, use: SourceUse): unknown => readItem(source, wanted, use);
   return {
     keys: (use) => source.keys(use),
     item,
@@ -104,12 +104,12 @@ function fromKeyed(source: AnyKeyed): Keyed {
   };
 }
 
-function pageOfMap(map: AnyMap, asked: AskedPage): AnyPage {
+function pageOfMap(map: AnyMap, asked: PageRequest): AnyPage {
   const { keys, next } = pageOfKeys(map.keys(), asked);
   return { items: keys.map((key) => [key, map.get(key)]), next };
 }
 
-function fromMap(source: MapSource<unknown, unknown>): Keyed {
+function fromMap(source: MapSource<unknown, unknown>): CollectionReader {
   // The function of `polled()` takes the context. By its type, the source returns maps.
   const read = <TOut>(use: SourceUse, fn: (map: AnyMap) => TOut): TOut | Promise<TOut> =>
     whenThere((source.get as (use: SourceUse) => unknown).call(source, use), (map) => fn(map as AnyMap));
@@ -123,12 +123,12 @@ function fromMap(source: MapSource<unknown, unknown>): Keyed {
 }
 
 /** Adapts any kind of source. */
-export function toKeyed(source: CollectionSource): Keyed {
+export function createCollectionReader(source: CollectionSource): CollectionReader {
   if ("list" in source) return fromPaged(source);
   return "keys" in source ? fromKeyed(source) : fromMap(source);
 }
 
-function isSame(key: unknown, wanted: WantedKey): boolean {
+function isSame(key: unknown, wanted: RequestedKey): boolean {
   if (!isObject(key)) return Object.is(key, wanted.valid) || Object.is(key, wanted.given);
   const text = canonical(key);
   return canonical(wanted.valid) === text || canonical(wanted.given) === text;
@@ -142,19 +142,19 @@ function orElse(found: unknown, find: () => unknown): unknown {
   return found === undefined ? find() : found;
 }
 
-function findItem(map: AnyMap, wanted: WantedKey): unknown {
+function findItem(map: AnyMap, wanted: RequestedKey): unknown {
   if (!isObject(wanted.valid)) return orElse(map.get(wanted.valid), () => map.get(wanted.given));
   for (const key of map.keys()) if (isSame(key, wanted)) return map.get(key);
   return undefined;
 }
 
-function getItem(source: Pick<AnyKeyed, "get">, { valid, given }: WantedKey, use: SourceUse): unknown {
+function getItem(source: Pick<AnyKeyed, "get">, { valid, given }: RequestedKey, use: SourceUse): unknown {
   const found = source.get(valid, use);
   if (isObject(valid) || Object.is(given, valid)) return found;
   return whenThere(found, (item) => orElse(item, () => source.get(given, use)));
 }
 
-function readItem(source: AnyKeyed, wanted: WantedKey, use: SourceUse): unknown {
+function readItem(source: AnyKeyed, wanted: RequestedKey, use: SourceUse): unknown {
   const found = getItem(source, wanted, use);
   if (found !== undefined || !isObject(wanted.valid)) return found;
   const keys = source.keys(use);
@@ -165,33 +165,33 @@ function readItem(source: AnyKeyed, wanted: WantedKey, use: SourceUse): unknown 
 }
 
 /** Returns true if a change may concern a key. */
-export function concerns(change: CollectionChange<unknown> | undefined, wanted: WantedKey): boolean {
+export function concerns(change: CollectionChange<unknown> | undefined, wanted: RequestedKey): boolean {
   if (!Array.isArray(change?.set) || !Array.isArray(change.removed)) return true;
   const concernsIt = (key: unknown): boolean => isSame(key, wanted);
   return change.set.some(concernsIt) || change.removed.some(concernsIt);
 }
 
 /** Creates the error of a requested page that does not fit. */
-export function refusePage(where: string, field: string, message: string): SurfaceError {
+export function createPageError(where: string, field: string, message: string): SurfaceError {
   const issues = [createIssue([field], message)];
   return new SurfaceError("VALIDATION_ERROR", `Cannot list ${where}: the page does not fit`, { issues });
 }
 
 /** Checks a requested page, except for its filter. @throws SurfaceError `VALIDATION_ERROR`. */
-export function readPage(given: unknown, where: string): AskedPage {
+export function readPage(given: unknown, where: string): PageRequest {
   const page: { readonly after?: unknown; readonly limit?: unknown; readonly filter?: unknown } =
     typeof given === "object" && given !== null ? given : {};
   const { after, limit = defaultLimit, filter } = page;
   if (after !== undefined && typeof after !== "string")
-    throw refusePage(where, "after", "expected the `next` of a page");
+    throw createPageError(where, "after", "expected the `next` of a page");
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1 || limit > maxPage) {
-    throw refusePage(where, "limit", `expected a whole number from 1 to ${maxPage}`);
+    throw createPageError(where, "limit", `expected a whole number from 1 to ${maxPage}`);
   }
   return { after, limit, filter };
 }
 
 /** Returns the output of a filter's schema for `{}`, which leaves out nothing. @throws SurfaceError `INVALID_MEMBER` if it does not fit. */
-export function readAll(filter: MaybeSchema, where: string): unknown {
+export function emptyFilterOf(filter: MaybeSchema, where: string): unknown {
   if (filter === undefined) return undefined;
   const checked = validateInput(filter, {});
   if (!(checked instanceof Promise) && checked.ok) return checked.value;
@@ -215,7 +215,7 @@ function positionOf(after: string, keys: readonly unknown[]): number {
 /** Cuts a page out of all keys. `next` is the cursor of the next page. @throws Refusal `INVALID_CURSOR`. */
 export function pageOfKeys(
   all: Iterable<unknown>,
-  { after, limit }: AskedPage,
+  { after, limit }: PageRequest,
 ): { readonly keys: readonly unknown[]; readonly next?: string } {
   const keys = [...all];
   const start = after === undefined ? 0 : positionOf(after, keys);

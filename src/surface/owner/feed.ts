@@ -3,7 +3,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { unrefTimer } from "../system-clock.ts";
 import { canonical } from "./canonical.ts";
 import { Ring, type EventMemory } from "./ring.ts";
-import { burst, nextTurn, Rearm, WaitQueue } from "./waiting.ts";
+import { burst, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts";
 
 /** Dependencies of a {@link Feed}. */
 export interface FeedDeps {
@@ -52,7 +52,7 @@ export class Feed {
   /** Number of runs so far. Only the feed changes it. */
   runs = 0;
   readonly #deps: FeedDeps;
-  readonly #rearm: Rearm | undefined;
+  readonly #restarts: RestartBackoff | undefined;
   #running: Running | undefined;
   /** Whether the last run ended without a failure. */
   #isFinished = false;
@@ -66,7 +66,7 @@ export class Feed {
     this.#deps = deps;
     const wake = (): void => this.changes.wake();
     if (deps.memory !== undefined) deps.memory.onReplayed = wake;
-    if (deps.restarts === true) this.#rearm = new Rearm(deps.scope, () => this.begin());
+    if (deps.restarts === true) this.#restarts = new RestartBackoff(deps.scope, () => this.begin());
   }
 
   /** Returns true while the feed is in use, and so must not be stopped. */
@@ -121,7 +121,7 @@ export class Feed {
     const running: Running = { number, after, end: undefined, values, done };
     this.#running = running;
     running.done = this.#follow(running);
-    this.#rearm?.started();
+    this.#restarts?.started();
     const forget = this.#deps.scope.add(() => this.stop());
     void running.done.then(forget);
     // The timer goes on over the restarts of a handler that keeps failing.
@@ -133,7 +133,7 @@ export class Feed {
   async stop(): Promise<void> {
     const running = this.#running;
     this.#stopIdleTimer();
-    this.#rearm?.cancel();
+    this.#restarts?.cancel();
     await running?.values.return?.();
     await running?.done;
   }
@@ -154,7 +154,7 @@ export class Feed {
 
   /** Returns true if the handler runs, or is going to be restarted. */
   get #isActive(): boolean {
-    return this.#running !== undefined || (this.#rearm !== undefined && !this.#isFinished);
+    return this.#running !== undefined || (this.#restarts !== undefined && !this.#isFinished);
   }
 
   #stopIdleTimer(): void {
@@ -166,7 +166,7 @@ export class Feed {
     const { idleMs, memory } = this.#deps;
     if (idleMs === undefined || this.isUsed || !this.#isActive) return;
     this.#stopIdleTimer();
-    this.#rearm?.cancel();
+    this.#restarts?.cancel();
     // A handler with a state goes on from there, and reports its losses itself.
     if (memory !== undefined && memory.state === undefined) this.ring.skip();
     const running = this.#running;
@@ -190,7 +190,7 @@ export class Feed {
     } catch (error) {
       running.end = { failure: { error } };
       this.changes.fail(error);
-      if (this.#running === running) this.#rearm?.failed();
+      if (this.#running === running) this.#restarts?.failed();
     } finally {
       // Not a turn later: a use in between would wait for a run that has ended.
       if (this.#running === running) this.#end();

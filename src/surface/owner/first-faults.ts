@@ -4,7 +4,7 @@ import { internalError, maskFault, withTarget, type Fault } from "../fault.ts";
 import { isRelayed, relay } from "../relayed.ts";
 
 /** Returns the reason of the staleness that a failure causes. */
-export function toReason(cause: unknown): "invalid" | "lost" {
+export function staleReasonOf(cause: unknown): "invalid" | "lost" {
   try {
     return cause instanceof SurfaceError && cause.code === "INVALID_OUTPUT" ? "invalid" : "lost";
   } catch {
@@ -61,7 +61,7 @@ export class FirstFaults {
 
   /** Reports a value that does not fit its schema, or a schema that throws. {@link mask} gets the error afterwards. */
   readonly report = (fault: Fault): void => {
-    const code = toReason(fault.cause) === "invalid" ? "INVALID_OUTPUT" : "INTERNAL";
+    const code = staleReasonOf(fault.cause) === "invalid" ? "INVALID_OUTPUT" : "INTERNAL";
     if (!this.#logged.has(code)) this.#check.report(fault);
   };
 

@@ -1,10 +1,10 @@
 import type { Caller } from "../caller.ts";
 
-/** Key of the {@link Memory} in a {@link HandlerContext}. */
+/** Key of the {@link HandlerMemory} in a {@link HandlerContext}. */
 export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.memory");
 
 /** Memory of an event handler across its starts. It lives as long as the occurrences that the handler has yielded are kept. */
-export interface Memory {
+export interface HandlerMemory {
   /** State for the next start. */
   state: unknown;
   /** Announces that the handler first yields occurrences of the past. Reads and waits are answered after that. */
@@ -26,7 +26,7 @@ export interface HandlerContext<TProgress = unknown> {
    */
   progress(this: void, progress: TProgress): void;
   /** @internal Left out for one listener, whose occurrences are not kept. */
-  readonly [kMemory]?: Memory;
+  readonly [kMemory]?: HandlerMemory;
 }
 
 /** Second argument of the handler of a procedure. */

@@ -4,7 +4,7 @@ import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { MemberOfKind } from "../member.ts";
-import { kMemory, type HandlerContext, type Memory } from "./handler-context.ts";
+import { kMemory, type HandlerContext, type HandlerMemory } from "./handler-context.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { whenThere } from "./waiting.ts";
 
@@ -37,7 +37,7 @@ export class HandlerRunner {
   }
 
   /** Opens the handler with a validated input, and with the memory of its earlier runs. */
-  open(valid: unknown, memory?: Memory): AsyncIterableIterator<unknown> {
+  open(valid: unknown, memory?: HandlerMemory): AsyncIterableIterator<unknown> {
     return this.#iterate(() => valid, memory, undefined);
   }
 
@@ -48,7 +48,7 @@ export class HandlerRunner {
 
   #iterate(
     input: () => unknown,
-    memory: Memory | undefined,
+    memory: HandlerMemory | undefined,
     outer: AbortSignal | undefined,
   ): AsyncIterableIterator<unknown> {
     return new OwnedIterator<unknown>({
@@ -68,7 +68,7 @@ export class HandlerRunner {
   #start(
     valid: unknown,
     signal: AbortSignal,
-    memory: Memory | undefined,
+    memory: HandlerMemory | undefined,
   ): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>> {
     const context = { signal, progress: () => {} };
     const fail = (cause: unknown): never => {

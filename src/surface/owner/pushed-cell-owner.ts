@@ -6,7 +6,7 @@ import type { Kind } from "../member.ts";
 import { fromReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { AsyncValue } from "./async-value.ts";
-import { toReason } from "./first-faults.ts";
+import { staleReasonOf } from "./first-faults.ts";
 import type { OwnerSetting } from "./owner.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -114,7 +114,7 @@ export class PushedCellOwner {
       await this.#value.takeFrame(await untilAborted({ start, signal, doing: this.#doing }), takesTurn);
     } catch (cause) {
       if (signal.aborted) throw toAborted(signal, this.#doing);
-      if (takesTurn()) this.#value.fail(toReason(cause), cause);
+      if (takesTurn()) this.#value.fail(staleReasonOf(cause), cause);
     }
     // A watch has begun meanwhile, and its value is newer.
     if (!this.#value.isResting) return undefined;
@@ -154,7 +154,7 @@ export class PushedCellOwner {
       return () => value.readBeside(frame);
     } catch (cause) {
       if (signal.aborted) throw toAborted(signal, this.#doing);
-      return value.isLost || abort.signal.aborted ? undefined : () => value.failBeside(toReason(cause), cause);
+      return value.isLost || abort.signal.aborted ? undefined : () => value.failBeside(staleReasonOf(cause), cause);
     } finally {
       stopTimer();
       abort.dispose();

@@ -12,11 +12,11 @@ import {
   createSchema,
   pageOfKeys,
   readPage,
-  refusePage,
+  createPageError,
   toAbsentSchema,
   toListSchema,
   toPage,
-  type AskedPage,
+  type PageRequest,
 } from "./collection-source.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
@@ -68,12 +68,12 @@ export class PushedCollectionOwner {
 
   /** Returns the item, or a stale one; `undefined` if it is absent. @throws SurfaceError like `keys`, and `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
-    return this.#item(await this.#want(given)).get(use);
+    return this.#item(await this.#requestedKey(given)).get(use);
   }
 
   /** Reads each item of a page. Returns the page, or a stale one. @throws SurfaceError like `keys`, and `VALIDATION_ERROR`. */
   async list(given: PageOptions, use: UseOptions): Promise<unknown> {
-    const asked = this.#ask(given);
+    const asked = this.#requestedPage(given);
     const all = toReading(await this.keys(use));
     // By its schema.
     const { keys, next } = pageOfKeys(all.value as readonly unknown[], asked);
@@ -88,7 +88,7 @@ export class PushedCollectionOwner {
   /** Returns the page, then the page after each change, also of its staleness. Reads it every {@link defaultPollMs}. */
   watchList(given: PageOptions, use: UseOptions): AsyncIterable<unknown> {
     const open = (signal: AbortSignal): AsyncIterable<unknown> => {
-      const asked = this.#ask(given);
+      const asked = this.#requestedPage(given);
       const read = (own: UseOptions): Promise<unknown> => this.list(asked, own);
       const source: SampledSource = { kind: this.kind, schema: checkedSchema, read, pollMs: defaultPollMs };
       return this.#pages.watch(canonical(asked), source, signal);
@@ -104,18 +104,18 @@ export class PushedCollectionOwner {
   /** Returns the item, then the item after each change, also of its staleness. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> =>
-      this.#item(await this.#want(given)).watch({ signal });
+      this.#item(await this.#requestedKey(given)).watch({ signal });
     return new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
   }
 
   /** @throws SurfaceError `VALIDATION_ERROR`. */
-  #ask(given: PageOptions): AskedPage {
+  #requestedPage(given: PageOptions): PageRequest {
     const asked = readPage(given, this.#check.where);
     if (asked.filter === undefined) return asked;
-    throw refusePage(this.#check.where, "filter", "the collection has no filter");
+    throw createPageError(this.#check.where, "filter", "the collection has no filter");
   }
 
-  async #want(given: unknown): Promise<unknown> {
+  async #requestedKey(given: unknown): Promise<unknown> {
     return checkOwnedInput(this.#member.key, given, this.#check);
   }
 

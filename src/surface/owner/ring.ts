@@ -1,5 +1,5 @@
 import { toMissed } from "../channel.ts";
-import type { Memory } from "./handler-context.ts";
+import type { HandlerMemory } from "./handler-context.ts";
 
 /** Values that were lost right before a value. */
 export interface Gap {
@@ -104,7 +104,7 @@ export function fromCursor(
 }
 
 /** Memory of the handler that fills one ring: its state for the next start, its replay, and its losses. */
-export class EventMemory implements Memory {
+export class EventMemory implements HandlerMemory {
   state: unknown = undefined;
   /** Called when the replay has ended. */
   onReplayed: () => void = () => {};

@@ -193,7 +193,7 @@ export class SampledWatches {
     this.#deps = deps;
   }
 
-  /** Number of samples that have ended. Get it before a read, and pass it to {@link noted}. */
+  /** Number of samples that have ended. Get it before a read, and pass it to {@link record}. */
   get ended(): number {
     return this.#ended;
   }
@@ -202,7 +202,7 @@ export class SampledWatches {
    * Records a value that a client has read, and returns it. The part may have changed and changed back between two samples:
    * the next sample is compared with this value too.
    */
-  noted(value: unknown, toId: () => string, ended: number): unknown {
+  record(value: unknown, toId: () => string, ended: number): unknown {
     if (this.#parts.size === 0) return value;
     return andThen(value, (checked) => {
       this.#parts.get(toId())?.watches.note(checked, this.#ended > ended);

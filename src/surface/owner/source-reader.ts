@@ -9,10 +9,10 @@ import type { UseOptions } from "../client.ts";
 import { maskFault, onRejection, runUnawaited } from "../fault.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
 import { defaultPollMs, type SourceUse } from "../source.ts";
-import { createCheckOnce, createSteady } from "./canonical.ts";
-import type { WantedKey } from "./collection-source.ts";
+import { createSteady } from "./canonical.ts";
+import type { RequestedKey } from "./collection-source.ts";
 import { FirstFaults } from "./first-faults.ts";
-import { LatestIterator } from "./latest-iterator.ts";
+import { createCheckOnce, LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 
@@ -160,7 +160,7 @@ export interface SourcePart {
   /** Whether every read returns a new object, so that only its content tells whether it has changed. @default false */
   readonly isList?: boolean;
   /** The item whose changes concern it. @default all changes do */
-  readonly wanted?: WantedKey;
+  readonly wanted?: RequestedKey;
 }
 
 /** A source with parts. */
@@ -206,7 +206,7 @@ export class PartReader {
 
   #accept(part: SourcePart, raw: unknown, ended: number): unknown {
     const value = part.check(raw);
-    return this.#sampled === undefined ? value : this.#sampled.noted(value, part.id, ended);
+    return this.#sampled === undefined ? value : this.#sampled.record(value, part.id, ended);
   }
 
   #open(part: SourcePart, signal: AbortSignal): AsyncIterable<unknown> {

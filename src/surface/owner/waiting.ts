@@ -52,7 +52,7 @@ export class WaitQueue {
 const restart = { baseMs: 100, capMs: 5000, stableMs: 5000 } as const;
 
 /** Starts a failed handler again, with a growing delay. Starts nothing, and leaves no timer, once the scope has closed. */
-export class Rearm {
+export class RestartBackoff {
   readonly #scope: Scope;
   readonly #start: () => void;
   readonly #backoff = new Backoff({ ...restart, clock: systemClock, random: Math.random });

@@ -5,18 +5,9 @@ import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import type { Reading } from "../../../src/surface/reading.ts";
 import { settle, take, until, WatchedSource } from "../support.ts";
-import { createHang, openProjection, startMill } from "./support.ts";
+import { createHang, note, openProjection, startMill } from "./support.ts";
 
 const oneCell = defineSurface("board", { shown: cell({ schema: z.number() }) });
-
-/** Notes what is watched, until the watch ends. */
-function note<TValue>(values: AsyncIterable<TValue>): { readonly seen: TValue[]; readonly over: Promise<void> } {
-  const seen: TValue[] = [];
-  const run = async (): Promise<void> => {
-    for await (const value of values) seen.push(value);
-  };
-  return { seen, over: run().catch(() => {}) };
-}
 
 describe("derive.cell()", () => {
   it("gives what it makes of upstream's value, and of each change", async () => {

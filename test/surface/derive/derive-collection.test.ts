@@ -5,17 +5,9 @@ import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import { maxFiltered, maxLookMs } from "../../../src/surface/derive/derive-collection.ts";
 import { settle, take, until, WatchedSource } from "../support.ts";
-import { openProjection, startMill } from "./support.ts";
+import { note, openProjection, startMill } from "./support.ts";
 
 const board = defineSurface("board", { heavy: collection({ key: z.string(), schema: z.number() }) });
-
-function note<TValue>(values: AsyncIterable<TValue>): { readonly seen: TValue[]; readonly over: Promise<void> } {
-  const seen: TValue[] = [];
-  const run = async (): Promise<void> => {
-    for await (const value of values) seen.push(value);
-  };
-  return { seen, over: run().catch(() => {}) };
-}
 
 function openBoard(filter?: (sack: { kg: number }) => boolean, source = startMill()) {
   const opened = openProjection(source.live, board, (up) => ({

@@ -88,3 +88,12 @@ export function createHang(): { readonly hung: Promise<void>; readonly release: 
   const hung = new Promise<void>((resolve) => (release = resolve));
   return { hung, release };
 }
+
+/** Collects the values of a watch. `over` resolves when it has ended or failed. */
+export function note<TValue>(values: AsyncIterable<TValue>): { readonly seen: TValue[]; readonly over: Promise<void> } {
+  const seen: TValue[] = [];
+  const run = async (): Promise<void> => {
+    for await (const value of values) seen.push(value);
+  };
+  return { seen, over: run().catch(() => {}) };
+}

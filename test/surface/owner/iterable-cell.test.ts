@@ -3,25 +3,13 @@ import * as z from "zod";
 import { cell } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { noteRejections, openLive, settle, take } from "../support.ts";
+import { fail, failureOf, step } from "./pushed.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number() }) });
 
 /** A live cell of numbers whose iterable a test makes. */
 function openIterable(iterable: AsyncIterable<number>) {
   return openLive(counter, { value: iterable });
-}
-
-/** Reads a watch one step at a time. */
-function step<TValue>(values: AsyncIterable<TValue>) {
-  const steps = values[Symbol.asyncIterator]();
-  return { next: async (): Promise<TValue> => (await steps.next()).value, leave: async () => steps.return?.() };
-}
-
-async function failureOf(use: Promise<unknown>): Promise<unknown> {
-  return use.then(
-    (value) => ({ answered: value }),
-    (cause: unknown) => cause,
-  );
 }
 
 // oxlint-disable-next-line unicorn/no-thenable -- a thenable that fails is what it is for
@@ -33,10 +21,6 @@ function failUnseen(): never {
   revoke();
   // oxlint-disable-next-line typescript/only-throw-error -- authors may throw anything
   throw proxy;
-}
-
-function fail(): never {
-  throw new Error("secret");
 }
 
 /** An iterable that is made of an iterator's parts. */

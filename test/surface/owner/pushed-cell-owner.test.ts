@@ -7,7 +7,7 @@ import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { kPushed, type PushedOrigin, type PushedSource } from "../../../src/surface/pushed.ts";
 import type { Reading } from "../../../src/surface/reading.ts";
 import { openLive, schemaOf, settle, until } from "../support.ts";
-import { Pushed } from "./pushed.ts";
+import { fail, failureOf, Pushed, stale, step } from "./pushed.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number(), default: 7 }) });
 
@@ -26,25 +26,6 @@ async function openPushed(schema: Schema = z.number(), more: Partial<PushedOrigi
 /** A live cell of numbers whose iterable a test makes. */
 function openIterable(iterable: AsyncIterable<number>) {
   return openLive(counter, { value: iterable });
-}
-
-/** Reads a watch one step at a time. */
-function step<TValue>(values: AsyncIterable<TValue>) {
-  const steps = values[Symbol.asyncIterator]();
-  return { next: async (): Promise<TValue> => (await steps.next()).value, leave: async () => steps.return?.() };
-}
-
-const isoTime: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-
-function stale(value: unknown, reason: string): unknown {
-  return { value, stale: { reason, since: isoTime } };
-}
-
-async function failureOf(use: Promise<unknown>): Promise<unknown> {
-  return use.then(
-    (value) => ({ answered: value }),
-    (cause: unknown) => cause,
-  );
 }
 
 describe("a pushed cell", () => {
@@ -493,7 +474,3 @@ describe("a pushed cell", () => {
     expect(await reading).toMatchObject({ code: "CLOSED" });
   });
 });
-
-function fail(): never {
-  throw new Error("secret");
-}

@@ -1,3 +1,5 @@
+import { expect } from "vitest";
+
 type Item<TValue> = { readonly value: TValue } | "end" | Error;
 
 /** A handler's source of values that a test pushes by hand; remembers how its iterations ended. */
@@ -52,4 +54,27 @@ export class Pushed<TValue> {
       this.finished += 1;
     }
   }
+}
+
+/** Reads a watch one step at a time. */
+export function step<TValue>(values: AsyncIterable<TValue>) {
+  const steps = values[Symbol.asyncIterator]();
+  return { next: async (): Promise<TValue> => (await steps.next()).value, leave: async () => steps.return?.() };
+}
+
+/** Matches a stale reading. */
+export function stale(value: unknown, reason: string): unknown {
+  return { value, stale: { reason, since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) } };
+}
+
+/** Resolves with the error of a use; with its answer in an object if it does not fail. */
+export async function failureOf(use: Promise<unknown>): Promise<unknown> {
+  return use.then(
+    (value) => ({ answered: value }),
+    (cause: unknown) => cause,
+  );
+}
+
+export function fail(): never {
+  throw new Error("secret");
 }

@@ -5,7 +5,7 @@ import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { kPushed, type PushedOrigin } from "../../../src/surface/pushed.ts";
 import type { Reading } from "../../../src/surface/reading.ts";
 import { openLive, settle } from "../support.ts";
-import { Pushed } from "./pushed.ts";
+import { fail, failureOf, Pushed, stale, step } from "./pushed.ts";
 
 /** A live cell of numbers that a test pushes, and answers reads of. */
 async function openPushed(read: PushedOrigin<unknown>["read"]) {
@@ -13,27 +13,6 @@ async function openPushed(read: PushedOrigin<unknown>["read"]) {
   const surface = defineSurface("s", { value: cell({ schema: z.number() }) });
   const handlers = { value: { [kPushed]: { open: (signal: AbortSignal) => pushed.run(signal), read } } };
   return { pushed, ...(await openLive(surface, handlers as never)) };
-}
-
-/** Reads a watch one step at a time. */
-function step<TValue>(values: AsyncIterable<TValue>) {
-  const steps = values[Symbol.asyncIterator]();
-  return { next: async (): Promise<TValue> => (await steps.next()).value, leave: async () => steps.return?.() };
-}
-
-function stale(value: unknown, reason: string): unknown {
-  return { value, stale: { reason, since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) } };
-}
-
-async function failureOf(use: Promise<unknown>): Promise<unknown> {
-  return use.then(
-    (value) => ({ answered: value }),
-    (cause: unknown) => cause,
-  );
-}
-
-function fail(): never {
-  throw new Error("secret");
 }
 
 describe("a pushed cell that can be read while it is watched", () => {

@@ -143,7 +143,7 @@ export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content/content.ts";
-export { memoryContext } from "./catalog/context/create-memory-context.ts";
+export { memoryContext } from "./catalog/context/memory-context.ts";
 export { operationRegistry } from "./catalog/mounts/operation-registry.ts";
 export { staleMetaKey } from "./catalog/kinds/resource-entries.ts";
 export { body } from "./catalog/content/resource-body.ts";

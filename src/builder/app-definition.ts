@@ -5,7 +5,7 @@ import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
-import type { Exposure } from "../catalog/read-exposures.ts";
+import type { MemberExposure } from "../catalog/read-exposures.ts";
 import { uriPrefix } from "../catalog/uri-syntax.ts";
 import type { Link } from "../links/link.ts";
 import { defaultResourceBytes, defaultResultBytes, leastLargeBytes } from "../mcp/large-values.ts";
@@ -106,7 +106,7 @@ export type Backend =
 export interface AppDefinition {
   readonly surface: Surface<Spec>;
   readonly options: ReadMcpOptions;
-  readonly exposures: readonly Exposure[];
+  readonly exposures: readonly MemberExposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
   readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;
   readonly resources: ReadonlyMap<string, AnyBespokeResource>;

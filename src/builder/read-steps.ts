@@ -1,8 +1,7 @@
 import { readBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import { assertBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import { readBespokeTool } from "../catalog/custom/bespoke-tool.ts";
-import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
-import { assertPrefix, mountOrigin, takesName } from "../catalog/mounts/mounted-names.ts";
+import { assertMountSource, type MountSource, assertPrefix, mountOrigin, takesName } from "../catalog/mounts/mount.ts";
 import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
 import { pullOrigin, pullToolNames } from "../catalog/resources/pull-tools.ts";
 import { toWireName } from "../catalog/wire-name.ts";

@@ -1,7 +1,6 @@
 import { toAskTimeouts, type Asking, type AskTimeouts } from "../catalog/asking/asking.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
-import { isAbsent } from "../catalog/is-absent.ts";
-import { inputRequired, type Denied, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
+import { isAbsent, inputRequired, type Denied, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
 import { SurfaceError } from "../errors.ts";

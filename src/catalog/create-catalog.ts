@@ -1,42 +1,36 @@
-import type { ResourceEntry, TemplateEntry, ToolEntry, PromptEntry } from "./entry.ts";
-import { nameWarning } from "./wire-name.ts";
 import { SurfaceError } from "../errors.ts";
-import { assertUriPrefix, type UriSegment } from "./uri-syntax.ts";
-import { readVariable, type FreeTemplate } from "./resolve-uri.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import { reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
+import { createCatalogOf, type Catalog, type CatalogEntries } from "./catalog.ts";
+import type { ContextSource } from "./context/own-context.ts";
 import { toPromptEntry, type AnyBespokePrompt } from "./custom/bespoke-prompt.ts";
 import { toBespokeResource, type AnyBespokeResource } from "./custom/bespoke-resource.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./custom/bespoke-tool.ts";
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { toCatalogScopes, toDefaultScopes, type DefaultScopes } from "./entry-scopes.ts";
-import type { Catalog } from "./catalog.ts";
-import { indexNames, indexTools, type IndexedTools } from "./indexed-tools.ts";
-import { sortFrozen } from "./list-changes.ts";
 import { kindMappings } from "./kinds/kind-mappings.ts";
 import type { Exposed, KindMapping, ResourceEntries } from "./kinds/mapping.ts";
-import type { ContextSource } from "./context/own-context.ts";
-import type { Exposure } from "./read-exposures.ts";
+import { sortById } from "./list-changes.ts";
+import type { MemberExposure } from "./read-exposures.ts";
+import { readVariable, type FreeTemplate } from "./resolve-uri.ts";
+import { assertUriPrefix, type UriSegment } from "./uri-syntax.ts";
+import { nameWarning } from "./wire-name.ts";
 
-/** Where Claude Code cuts a tool's description, in characters (seen in 2.1.84); the least of the hosts looked at. */
-const maxWordsLength = 2048;
+/** Characters after which Claude Code 2.1.84 cuts a tool's description: the least of the hosts that were tried. */
+const maxTextLength = 2048;
 
-type Worded = ToolEntry | ResourceEntry | TemplateEntry;
+type Described = ToolEntry | ResourceEntry | TemplateEntry;
 
 const none: readonly string[] = Object.freeze([]);
 
-function isLong({ title = "", description = "" }: Worded): boolean {
-  return title.length > maxWordsLength || description.length > maxWordsLength;
-}
-
-function wordsWarnings(entry: Worded): readonly string[] {
-  // Looked at for thousands, each time that one of them comes.
-  if (!isLong(entry)) return none;
-  return (["title", "description"] as const).flatMap((part) => {
-    const length = entry[part]?.length ?? 0;
-    if (length <= maxWordsLength) return [];
-    return `the ${part} of ${entry.origin} is ${length} characters long: hosts cut it after ${maxWordsLength}`;
+function lengthWarnings({ origin, title = "", description = "" }: Described): readonly string[] {
+  // The usual case first: this runs for thousands of tools whenever one is added.
+  if (title.length <= maxTextLength && description.length <= maxTextLength) return none;
+  return Object.entries({ title, description }).flatMap(([field, text]) => {
+    if (text.length <= maxTextLength) return [];
+    return `the ${field} of ${origin} is ${text.length} characters long: hosts cut it after ${maxTextLength}`;
   });
 }
 
@@ -47,11 +41,12 @@ function flattenedWarning(origin: string, keywords: readonly string[]): string {
   );
 }
 
-/** Sentences for the author about entries that work but may not everywhere. */
+/** Returns sentences for the author about entries that some hosts cannot use. */
 export function entryWarnings(
   tools: readonly ToolEntry[],
   resources: readonly (ResourceEntry | TemplateEntry)[],
 ): readonly string[] {
+  // A set, since the resource and the template of a collection have the same texts.
   const warnings = new Set<string>();
   for (const { name, origin, input } of tools) {
     const warning = nameWarning(name, origin);
@@ -60,116 +55,110 @@ export function entryWarnings(
     if (refusedKeywords.length > 0) warnings.add(flattenedWarning(origin, refusedKeywords));
   }
   for (const list of [tools, resources]) {
-    // A collection is a resource and a template with the same words: it is told once.
-    for (const entry of list) for (const warning of wordsWarnings(entry)) warnings.add(warning);
+    for (const entry of list) for (const warning of lengthWarnings(entry)) warnings.add(warning);
   }
   return Object.freeze([...warnings]);
 }
 
-function refuse(origin: string, uri: string, owner: string): SurfaceError {
-  return new SurfaceError("NAME_COLLISION", `Naming ${origin}: its URI, "${uri}", is taken by ${owner}`);
+function taken(origin: string, name: string, owner: string): SurfaceError {
+  return new SurfaceError("NAME_COLLISION", `Naming ${origin}: its ${name}, is taken by ${owner}`);
+}
+
+/** Refuses two entries with one name on the wire. */
+function assertNamesDiffer(entries: readonly (ToolEntry | PromptEntry)[]): void {
+  const origins = new Map<string, string>();
+  for (const { name, origin } of entries) {
+    const owner = origins.get(name);
+    if (owner !== undefined) throw taken(origin, `name on the wire, "${name}"`, owner);
+    origins.set(name, origin);
+  }
 }
 
 function isFree(template: TemplateEntry): template is FreeTemplate {
   return template.segments !== undefined;
 }
 
-/** Whether a segment of a URI could be read as this one of a template; for a variable, as far as its type tells. */
-function couldBe(literal: string, segment: UriSegment, { variables }: FreeTemplate): boolean {
+/** Returns whether a literal could match a segment of a template; for a variable, by its type. */
+function couldMatch(literal: string, segment: UriSegment, { variables }: FreeTemplate): boolean {
   if ("literal" in segment) return literal === segment.literal;
   const variable = variables.find(({ name }) => name === segment.variable);
   return variable !== undefined && readVariable(literal, variable) !== undefined;
 }
 
-/** Whether some URI could be of both. Of two variables that is taken for granted. */
+/** Returns whether a URI could match both templates. Two variables are taken to overlap. */
 function overlap(left: FreeTemplate, right: FreeTemplate): boolean {
   if (left.segments.length !== right.segments.length) return false;
   return left.segments.every((segment, index) => {
     const other = right.segments[index];
     if (other === undefined) return false;
-    if ("literal" in segment) return couldBe(segment.literal, other, right);
-    return !("literal" in other) || couldBe(other.literal, segment, left);
+    if ("literal" in segment) return couldMatch(segment.literal, other, right);
+    return !("literal" in other) || couldMatch(other.literal, segment, left);
   });
 }
 
-/** Refuses templates of their own that overlap: which of them answered would be a matter of their order. */
-function assertApart(templates: readonly FreeTemplate[]): void {
-  for (const [index, template] of templates.entries()) {
-    const owner = templates.slice(0, index).find((other) => overlap(other, template));
-    if (owner !== undefined) throw refuse(template.origin, template.uriTemplate, owner.origin);
-  }
-}
-
 /**
- * Refuses entries of different origins that one URI would name. A fixed URI may be one that a template describes too: it
- * is read first.
+ * Refuses entries of different origins that one URI could name. A fixed URI may also match a template: it is read first.
  *
  * @throws SurfaceError `NAME_COLLISION` naming both origins.
  */
 function assertUrisDiffer(resources: readonly ResourceEntry[], templates: readonly TemplateEntry[]): void {
-  const taken = new Map<string, string>();
+  const origins = new Map<string, string>();
+  const free = templates.filter(isFree);
   const claims = [
     ...resources.map(({ uri, origin }) => ({ uri, origin })),
     ...templates.filter((template) => !isFree(template)).map(({ base, origin }) => ({ uri: base, origin })),
   ];
   for (const { uri, origin } of claims) {
-    const owner = taken.get(uri);
-    // A collection is a list and a template, under one URI.
-    if (owner !== undefined && owner !== origin) throw refuse(origin, uri, owner);
-    taken.set(uri, origin);
+    const owner = origins.get(uri);
+    // The list and the items of a collection share a URI.
+    if (owner !== undefined && owner !== origin) throw taken(origin, `URI, "${uri}"`, owner);
+    origins.set(uri, origin);
   }
-  assertApart(templates.filter(isFree));
+  for (const [index, template] of free.entries()) {
+    const owner = free.slice(0, index).find((other) => overlap(other, template));
+    if (owner !== undefined) throw taken(template.origin, `URI, "${template.uriTemplate}"`, owner.origin);
+  }
 }
 
-/** What a catalog is made from. */
+/** Dependencies of {@link createCatalog}. */
 interface CatalogSource {
-  /** The surface's name: the two scopes that everything asks for are named after it. */
+  /** The name of the surface, which its two default scopes begin with. */
   readonly surface: string;
-  readonly exposures: readonly Exposure[];
+  readonly exposures: readonly MemberExposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
-  /** Default: none. */
+  /** @default none */
   readonly prompts?: ReadonlyMap<string, AnyBespokePrompt>;
-  /** Those that are no members. Default: none. */
+  /** Hand-written resources. @default none */
   readonly resources?: ReadonlyMap<string, AnyBespokeResource>;
-  /** What the URIs of all members start with, for example `surface://pipeline/`. */
+  /** The start of the URIs of all members, for example `surface://pipeline/`. */
   readonly uriPrefix: string;
   readonly channel: SurfaceChannel;
   readonly client: SurfaceClient<unknown>;
-  /** Where handlers have from what is their own. Default: in memory. */
+  /** @default contexts in memory */
   readonly contexts?: ContextSource | undefined;
-  /** Told of faults that nobody else hears of. Default: the console. */
+  /** Receives the faults of watches. @default writes them to the console */
   readonly report?: FaultReporter;
 }
-
-const noPrompts: ReadonlyMap<string, AnyBespokePrompt> = new Map();
-const noResources: ReadonlyMap<string, AnyBespokeResource> = new Map();
-
-interface Entries {
-  readonly tools: ToolEntry[];
-  readonly resources: ResourceEntry[];
-  readonly templates: TemplateEntry[];
-  readonly prompts: PromptEntry[];
-}
-
-type Listed = Pick<Catalog, "tools" | "resources" | "templates" | "prompts">;
 
 interface ScopedSource extends CatalogSource {
   readonly scopes: DefaultScopes;
 }
 
-function addEntries(entries: Entries, exposure: Exposure, source: ScopedSource): void {
+type Entries = { readonly [Key in keyof CatalogEntries]: CatalogEntries[Key][number][] };
+
+function addMember(
+  entries: Entries,
+  exposure: MemberExposure,
+  { channel, client, scopes, uriPrefix }: ScopedSource,
+): void {
   const { key, member, effect, options } = exposure;
-  const { channel, client, scopes, uriPrefix } = source;
   const exposed = { key, member, effect, options, channel, client, scopes, uri: `${uriPrefix}${key}` };
   // The mapping was looked up by the member's own kind.
   const mapping = kindMappings[member.kind] as KindMapping<Kind>;
   // As above.
   const typed = exposed as Exposed<MemberOfKind<Kind>>;
-  if (exposure.as === "tool") {
-    if (mapping.asTool !== undefined) entries.tools.push(mapping.asTool(typed));
-    return;
-  }
-  addResource(entries, mapping.asResource?.(typed) ?? {});
+  if (exposure.as === "resource") addResource(entries, mapping.asResource?.(typed) ?? {});
+  else if (mapping.asTool !== undefined) entries.tools.push(mapping.asTool(typed));
 }
 
 function addResource(entries: Entries, { resource, template, pages }: ResourceEntries): void {
@@ -178,84 +167,59 @@ function addResource(entries: Entries, { resource, template, pages }: ResourceEn
   if (pages !== undefined) entries.templates.push(pages);
 }
 
-/** What is no member: bespoke tools, prompts and hand-written resources. */
-function addBespoke(entries: Entries, source: ScopedSource): void {
-  const { tools, prompts = noPrompts, resources = noResources, report = reportToConsole } = source;
-  for (const [name, tool] of tools) entries.tools.push(toBespokeEntry(name, tool, source));
-  for (const [name, prompt] of prompts) entries.prompts.push(toPromptEntry(name, prompt, source));
-  for (const [key, resource] of resources) {
-    addResource(entries, toBespokeResource(key, resource, { ...source, report }));
-  }
-  assertUrisDiffer(entries.resources, entries.templates);
-}
-
 /**
- * Makes the catalog of an app. Each exposed member's schemas are converted here, once.
+ * Creates the catalog of an app. Converts the schemas of each exposed member once.
  *
- * @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`, `INVALID_MEMBER`, `INVALID_OPTION` or `SCHEMA_UNSUPPORTED`,
- * before anything is served.
+ * @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`, `INVALID_MEMBER`, `INVALID_OPTION` or `SCHEMA_UNSUPPORTED`.
  */
 export function createCatalog(source: CatalogSource): Catalog {
   assertUriPrefix(source.uriPrefix);
+  const { tools, prompts = [], resources = [], report = reportToConsole } = source;
   const entries: Entries = { tools: [], resources: [], templates: [], prompts: [] };
-  const scopes = toDefaultScopes(source.surface);
-  const scoped = { ...source, scopes };
-  for (const exposure of source.exposures) addEntries(entries, exposure, scoped);
-  addBespoke(entries, scoped);
-  return toCatalog(entries, scoped);
+  const scoped = { ...source, scopes: toDefaultScopes(source.surface), report };
+  for (const exposure of source.exposures) addMember(entries, exposure, scoped);
+  for (const [name, tool] of tools) entries.tools.push(toBespokeEntry(name, tool, scoped));
+  for (const [name, prompt] of prompts) entries.prompts.push(toPromptEntry(name, prompt, scoped));
+  for (const [key, resource] of resources) addResource(entries, toBespokeResource(key, resource, scoped));
+  assertUrisDiffer(entries.resources, entries.templates);
+  assertNamesDiffer(entries.prompts);
+  return sortCatalog(entries, scoped);
 }
 
-/** The same catalog with further tools. @throws SurfaceError `NAME_COLLISION` naming both origins. */
+/** Returns the catalog with more tools. @throws SurfaceError `NAME_COLLISION` naming both origins. */
 export function withTools(catalog: Catalog, more: readonly ToolEntry[]): Catalog {
-  return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog);
+  return sortCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog);
 }
 
-/** A catalog with what is mounted: these are all its resources then, and all its tools. */
-export function withMounted(
-  catalog: Catalog,
-  { resources, indexed }: { readonly resources: readonly ResourceEntry[]; readonly indexed: IndexedTools },
-): Catalog {
-  return toCatalog({ ...catalog, resources }, catalog, indexed);
+type ScopesAndPrefix = Pick<ScopedSource, "uriPrefix" | "scopes">;
+
+function sortCatalog({ tools, resources, templates, prompts }: CatalogEntries, of: ScopesAndPrefix): Catalog {
+  assertNamesDiffer(tools);
+  const sorted = {
+    tools: sortById(tools, ({ name }) => name),
+    resources: sortById(resources, ({ uri }) => uri),
+    templates: sortById(templates, ({ uriTemplate }) => uriTemplate),
+    prompts: sortById(prompts, ({ name }) => name),
+  };
+  for (const list of Object.values(sorted)) {
+    for (const entry of list) Object.freeze(entry);
+    Object.freeze(list);
+  }
+  return withEntries(sorted, of);
 }
 
-/** Resources of a catalog and further ones, as {@link withMounted} takes them. */
-export function sortResources(
-  { resources }: Pick<Catalog, "resources">,
-  more: readonly ResourceEntry[],
-): readonly ResourceEntry[] {
-  return sortFrozen([...resources, ...more], ({ uri }) => uri);
-}
-
-function once<TValue extends object>(make: () => TValue): () => TValue {
-  let made: TValue | undefined;
-  return () => (made ??= make());
-}
-
-function toCatalog(
-  listed: Listed,
-  { uriPrefix, scopes }: Pick<ScopedSource, "uriPrefix" | "scopes">,
-  indexed: IndexedTools = indexTools(listed.tools),
-): Catalog {
-  const { resources, templates, prompts } = listed;
-  const { tools } = indexed;
-  const promptsByName = indexNames(prompts);
-  const allScopes = once(() => toCatalogScopes(scopes, [tools, resources, templates, prompts]));
-  const warnings = once(() => entryWarnings(tools, [...resources, ...templates]));
-  return Object.freeze({
-    tools,
-    resources: sortFrozen(resources, (resource) => resource.uri),
-    templates: sortFrozen(templates, (template) => template.uriTemplate),
-    prompts: sortFrozen(prompts, (prompt) => prompt.name),
-    tool: indexed.tool,
-    toolOf: indexed.toolOf,
-    prompt: (name: string) => promptsByName.get(name),
+/** Returns the catalog of other entries, sorted and frozen. Computes scopes and warnings on first use: there may be thousands of tools. */
+export function withEntries(entries: CatalogEntries, { uriPrefix, scopes: byDefault }: ScopesAndPrefix): Catalog {
+  const { tools, resources, templates, prompts } = entries;
+  let scopes: Catalog["scopes"] | undefined;
+  let warnings: readonly string[] | undefined;
+  return createCatalogOf(entries, {
     uriPrefix,
-    // Made when somebody asks: of thousands of tools, of which one comes and another goes, nobody may ever.
     get scopes() {
-      return allScopes();
+      return (scopes ??= toCatalogScopes(byDefault, [tools, resources, templates, prompts]));
     },
     get warnings() {
-      return warnings();
+      return (warnings ??= entryWarnings(tools, [...resources, ...templates]));
     },
   });
 }

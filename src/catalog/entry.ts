@@ -1,65 +1,62 @@
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
-import type { ClientAsk } from "./asking/asking.ts";
-import type { Caller } from "../surface/caller.ts";
-import type { UriSegment } from "./uri-syntax.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { ConfirmRule, OnDisconnect } from "../tags/tool-options.ts";
+import type { ClientAsk } from "./asking/asking.ts";
 import type { ToolOutcome } from "./outcome.ts";
+import type { UriSegment } from "./uri-syntax.ts";
 
-/** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
+/** The progress of a call. `progress` must grow from report to report; MCP clients show `message`. */
 export interface ProgressReport {
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
-  /** Said beside it, for programs. At most 4 KiB of JSON; more is left out. */
+  /** The `_meta` of the report. At most 4 KiB of JSON; more is left out. */
   readonly meta?: JsonObject;
 }
 
-/** How much something matters to whoever reads a log; the levels of RFC 5424. */
+/** The severity of a log entry; the levels of RFC 5424. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-/** One line of the client's log. */
+/** One entry of the client's log. */
 export interface LogEntry {
   readonly level: LogLevel;
-  /** Any JSON; the client sees it as it is. */
+  /** Any JSON. */
   readonly data: unknown;
-  /** Who says it. */
   readonly logger?: string;
 }
 
 /** One call or read, as an entry sees it. */
 export interface EntryCall {
-  /** Tells the client's log, where it wants to know of that level. Left out where nobody could be told. */
+  /** Writes to the client's log if the client has asked for that level. Left out where there is no client. */
   readonly log?: ((entry: LogEntry) => void) | undefined;
-  /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
+  /** Fires when the caller cancels, the deadline passes or the app closes. Created on first use. */
   readonly signal: AbortSignal;
-  /** Who asks. */
   readonly caller: Caller;
-  /** For how long its client was asked while it ran, in milliseconds: by so much later it is due. Left out: for none. */
+  /** Milliseconds for which the client had questions open, by which the deadline moves. @default 0 */
   readonly heldMs?: number;
   progress(report: ProgressReport): void;
-  /**
-   * Calls a tool as a part of this call: under it in the tree, ended with it unless it says otherwise, never later than it.
-   * Never rejects: what cannot be called answers as what does not exist.
-   */
+  /** Calls a tool as a part of this call, and ends it no later than this call. Never rejects. */
   nest(nested: NestedCall): Promise<ToolOutcome>;
-  /** Returns whether the user is asked before a tool that this call nests runs. Left out: no user is asked. */
+  /** Returns whether the user is asked before a nested tool runs. Left out: never. */
   isConfirmed?(entry: ToolEntry): boolean;
   /**
-   * Asks the client something, under a key that names the question within this call. Resolves with what it answered. Rejects with
-   * a `Refusal`: `CLIENT_CANNOT`, `ASK_FAILED`, `ASK_TIMEOUT`; or with a `SurfaceError` `INPUT_REQUIRED` where the answer comes with
-   * another request: nothing more of this call counts then.
+   * Asks the client. Resolves with its answer.
+   *
+   * @param key - names the question within this call.
+   * @throws Refusal `CLIENT_CANNOT`, `ASK_FAILED`, `ASK_TIMEOUT`.
+   * @throws SurfaceError `INPUT_REQUIRED` if the answer comes with another request, which runs the handler again.
    */
   ask(key: string, ask: ClientAsk): Promise<JsonObject>;
-  /** Names the run of the call, the same when it runs again with an answer. Another one each time it is read, if nothing runs again. */
+  /** Identifies the run of the call: the same when it runs again with an answer. Different on each read if nothing runs again. */
   readonly runId?: string;
-  /** Told when the client says that its roots are others, while the call runs. Returns what stops it. */
+  /** Calls `changed` when the client announces other roots, for as long as the call runs. Returns a function that stops it. */
   onRoots(changed: () => void): () => void;
-  /** Says something beside the answer, for programs, whatever the answer is: members of its `_meta`. */
+  /** Adds members to the `_meta` of the result, also of an error. */
   addMeta(members: JsonObject): void;
   /** Notes that the call ends before anything of it was sent to the application. */
   unsent?(): void;
@@ -67,39 +64,36 @@ export interface EntryCall {
 
 /** A call within a call. */
 export interface NestedCall {
-  /** What is called: an entry that was looked up for the caller, or an id within the reach of the tool that calls. */
+  /** An entry that was looked up for the caller, or an id within the reach of the calling tool. */
   readonly target: { readonly entry: ToolEntry } | { readonly id: string };
   readonly args: JsonObject;
-  /**
-   * Under whose authority: the caller's own, for what only hands on what they ask for; or that which the calling tool declares,
-   * within the reach that it declares.
-   */
+  /** The scopes of the call: the caller's own, for a tool that only forwards the call, or the declared authority of the calling tool. */
   readonly as: "caller" | "tool";
-  /** Whether the caller is still shown what was looked up for them. Left out: it was not. */
+  /** Returns whether the caller may still see the entry. @default it may not */
   readonly stillShown?: (() => boolean) | undefined;
   /**
    * Called when the user has confirmed the call. Its handler starts when the promise resolves, with the time when the call must be
    * over as in `deadlineAt`. Used for a tool that is confirmed only ({@link EntryCall.isConfirmed}). @default it starts at once
    */
   readonly turn?: (() => Promise<number>) | undefined;
-  /** Told what is said beside its answer, which is then said by whoever makes it. Default: said beside the answer above. Must not throw. */
+  /** Receives the `_meta` members of the nested result. Must not throw. @default merges them into the `_meta` of the outer result */
   readonly onMeta?: ((members: JsonObject) => void) | undefined;
-  /** When it must be over, in milliseconds as `performance.now()` counts them. Default: the tool's own time; at most the parent's. */
+  /** The deadline, as `performance.now()`; at most that of the outer call. @default the timeout of the tool */
   readonly deadlineAt?: number | undefined;
   /** Whether `deadlineAt` holds although the client is being asked. @default false */
   readonly countsQuestions?: boolean | undefined;
-  /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */
+  /** The effect on a started nested call when the outer call ends early. @default "abort-dependents" */
   readonly onAbort?: OnAbort | undefined;
-  /** Where its progress goes. Default: nowhere. */
+  /** Receives its progress. @default drops it */
   readonly onProgress?: ((report: ProgressReport) => void) | undefined;
-  /** Told, before its outcome is, where that is one of a call that was ended early and whose handler still runs: with that work. */
+  /** Receives the running work of a call that was ended early, before its outcome. */
   readonly onOverrun?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** What becomes of nested calls when the call above them ends early. */
+/** The effect on nested calls when the outer call ends early. */
 export type OnAbort = "abort-dependents" | "continue-running";
 
-/** What is advertised of a tool's behaviour; `tools/list` leaves out what is the protocol's default. */
+/** The annotations of a tool; `tools/list` leaves out the protocol's defaults. */
 export interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -107,117 +101,117 @@ export interface ToolHints {
   readonly openWorldHint: boolean;
 }
 
-/** How arguments come in. */
+/** The input of a tool. */
 export interface ToolInput {
   /** One plain object with `properties`, frozen: no alternatives at the root, which providers refuse. */
   readonly json: JsonSchema;
-  /** Keywords at the root of the schema that validates, which {@link ToolInput.json} replaces by text. */
+  /** Keywords at the root of the validating schema, which {@link ToolInput.json} replaces by text. */
   readonly refusedKeywords?: readonly string[] | undefined;
-  /** Arguments off the wire -> what `check` and `run` take. @throws SurfaceError `VALIDATION_ERROR`. */
+  /** Converts arguments to the input of `check` and `run`. @throws SurfaceError `VALIDATION_ERROR`. */
   decode(args: JsonObject): unknown;
-  /** What to call the value itself in an issue: `"value"` where it travels under that key, else nothing. */
+  /** The name of the value itself in an issue: `"value"` if it travels under that key, else empty. */
   readonly root: string;
 }
 
-/** How an answer goes out. */
+/** The output of a tool. */
 export interface ToolOutput {
-  /** Root `type: "object"`, frozen; absent where the author declared no output. */
+  /** Root `type: "object"`, frozen; `undefined` without an output schema. */
   readonly json: JsonSchema | undefined;
-  /** The answer -> the text of a JSON object. @throws SurfaceError `UNSERIALISABLE`. */
+  /** Returns the text of a JSON object. @throws SurfaceError `UNSERIALISABLE`. */
   stringify(value: unknown): string;
-  /**
-   * Whether it answers in blocks: it may, by `content()`, or always does, as its output is `richContent`. What is said to
-   * programs beside them is what {@link stringify} is given then.
-   */
+  /** `"may"`: a result may be content blocks, by `content()`. `"always"`: for `richContent`. {@link stringify} then writes `structuredContent`. */
   readonly rich?: "may" | "always";
-  /** Whether an answer says that what was asked for has failed. Left out: none does, a tool refuses instead. */
+  /** Returns whether a result reports a failure. Left out: the tool throws a refusal instead. */
   isError?(value: unknown): boolean;
 }
 
-/** The schemas of a tool that the face itself owns. */
+/** The schemas of a tool that this process validates itself. */
 export interface FaceOwned {
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
 }
 
-/** What is asked of whoever uses an entry. */
+/** The rights that an entry requires of its callers. */
 export interface EntryGuard {
-  /** What callers who are known must have been granted, all of it: a default, then what its author asks for. Never empty. */
+  /** The scopes that known callers must have, all of them: a default, and the author's. Never empty. */
   readonly scopes: readonly string[];
-  /** What its author asks of everybody, also of who is anonymous. Left out: nothing. */
+  /** The author's requirements, which also hold for anonymous callers. @default none */
   readonly requires?: Requirements | undefined;
 }
 
-/** What an author asks of callers, each in one form. */
+/** The rights that an author requires, of each form. */
 export interface Requirements {
-  /** All of them; what {@link EntryGuard.scopes} holds besides the default. */
+  /** All of these scopes: {@link EntryGuard.scopes} without the default. */
   readonly scopes: readonly string[];
-  /** One of them is enough; empty: none is asked for. */
+  /** One of these scopes; none if empty. */
   readonly scopesAny: readonly string[];
-  /** An action that they must be allowed to do to a thing of the application's. */
+  /** An action on a resource of the application. */
   readonly resource?: ResourceRequirement | undefined;
 }
 
-/** A call whose user is about to be asked, as the author's function of `confirm` needs it. */
+/** A call that the user is about to confirm. */
 export interface ConfirmedCall {
   /** The validated arguments. */
   readonly input: unknown;
   readonly caller: Caller;
 }
 
-/** One tool that an agent may call. */
-export interface ToolEntry extends EntryLooks, EntryGuard {
-  /** The member key or the bespoke tool's name: its identity everywhere but on the wire. */
+/** The fields of all entries. */
+interface AnyEntry extends EntryLooks, EntryGuard {
+  /** The member key, or the name of a hand-written entry. */
   readonly id: string;
-  /** Its name on the wire: letters, digits and `_`, at most 64. */
-  readonly name: string;
-  /** Where it comes from, for messages about collisions. */
+  /** The name in messages, for example `procedure "node.rerun"`. */
   readonly origin: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
+}
+
+/** One tool that an agent may call. */
+export interface ToolEntry extends AnyEntry {
+  /** The wire name: letters, digits and `_`, at most 64. */
+  readonly name: string;
   readonly hints: ToolHints;
   readonly input: ToolInput;
   readonly output: ToolOutput;
-  /** Milliseconds until a call answers `TIMEOUT`. */
+  /** Milliseconds until a call fails with `TIMEOUT`. */
   readonly timeoutMs: number;
-  /** Whether the time in which its client is asked counts, too: its author has set `timeoutMs`. @default false */
+  /** Whether the time in which the client is asked counts, too: the author has set `timeoutMs`. @default false */
   readonly countsQuestions?: boolean | undefined;
-  /** Words to find it by, besides its name. Left out: none. */
+  /** Search terms. */
   readonly tags?: readonly string[] | undefined;
-  /** Which of its versions this is, where its author says so. */
   readonly version?: string | undefined;
-  /** The schemas of the details that come with codes which its author declares, by code. */
+  /** The schemas of the details of declared refusals, by code. */
   readonly errors?: Readonly<Record<string, JsonSchema>> | undefined;
-  /** Whether only other tools may call it, and nobody is told of it. Default `false`. */
+  /** Whether only other tools may call it, and no list shows it. @default false */
   readonly isInternal?: boolean | undefined;
-  /** Whether no rate limiter counts calls of it: what it calls is counted, or it tells what lists do. Default `false`. */
+  /** Whether no rate limiter counts its calls: they only list, or the tools that they call are counted. @default false */
   readonly isUncounted?: boolean | undefined;
-  /** The ids of the tools that it may call, as patterns. Left out: none. */
+  /** Patterns of the tools that it may call. @default none */
   readonly reach?: readonly string[] | undefined;
-  /** What it calls them with: scopes. Left out: the default ones that it takes itself. */
+  /** The scopes of its nested calls. @default the default scopes that it requires itself */
   readonly authority?: readonly string[] | undefined;
-  /** What becomes of a call when the client of a session drops the connection that it was made on. */
+  /** The effect on a call when the client of a session drops the connection of the call. */
   readonly onDisconnect: OnDisconnect;
-  /** Whether the user is asked before it runs. Left out: as the app says for tools that change something. */
+  /** The rule by which the user is asked before it runs. @default the app's rule for tools that change something */
   readonly confirm?: ConfirmRule | undefined;
   /** The word that the user must type to confirm. */
   readonly confirmWord?: string | undefined;
-  /** Writes the author's text of the question, now or later. Returns, throws and rejects whatever the author's code does. */
+  /** Writes the author's text of the question. May return a promise, and throw any value. */
   readonly confirmText?: ((call: ConfirmedCall) => unknown) | undefined;
-  /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
+  /** The schemas to validate with; `"surface"`: the live surface validates. */
   readonly owner: FaceOwned | "surface";
   /**
-   * Arguments off the wire -> what a live surface will make of them, maybe later: for callers who need the right to a thing that
-   * an argument names, and for users who are asked. Runs its schema once more than a call does by itself. Rejects as validation does.
+   * Validates arguments as the live surface will, perhaps asynchronously: for callers who need the right to a resource that an
+   * argument names, and for confirmations. Runs the schema once more than a call.
    *
    * @throws SurfaceError `VALIDATION_ERROR`.
    */
   readonly preview?: ((args: JsonObject) => unknown) | undefined;
-  /** What there is now of its name; `undefined`: nothing. It runs only while that is itself. Left out: it always is. */
+  /** Returns the current entry of this name, if any: a call fails if that is another one. Left out: the entry never changes. */
   readonly now?: (() => ToolEntry | undefined) | undefined;
   /** Returns this tool with a description that names only the given resources. Left out: the description names none. */
   readonly describedFor?: ((shown: ShownResources) => ToolEntry) | undefined;
-  /** Runs it. Only `call/` does. */
+  /** Runs it. Called by `call/` only. */
   run(input: unknown, call: EntryCall): unknown;
 }
 
@@ -227,37 +221,37 @@ export interface ShownResources {
   readonly templates: readonly TemplateEntry[];
 }
 
-/** What hosts show of an entry, and what they are told besides. */
+/** Display metadata of an entry. */
 export interface EntryLooks {
   readonly icons?: readonly Icon[] | undefined;
-  /** Passed on as `_meta`, for hosts that know its keys (`"anthropic/maxResultSizeChars"`). */
+  /** The `_meta` in lists, for hosts that know its keys (`"anthropic/maxResultSizeChars"`). */
   readonly meta?: JsonObject | undefined;
 }
 
-/** What is under a URI, where it is not JSON or there is more to say of it: a text or bytes, one of the two. */
+/** The content of a resource with a MIME type or metadata: a text or bytes. */
 export interface ResourceBody {
   readonly mimeType: string;
   readonly text?: string;
   /** Bytes in base64. */
   readonly blob?: string;
-  /** Said beside it as `_meta`. */
+  /** The `_meta` of the content. */
   readonly meta?: JsonObject;
 }
 
-/** What reading a resource gives: JSON text, or a body. */
+/** The content of a resource: JSON text, or a body. */
 export type ResourceContent = string | ResourceBody;
 
-/** What else is filled in while somebody writes: other arguments by name, as they are on the wire. */
+/** The other arguments that are filled in during a completion, by name, as texts. */
 export type Filled = Readonly<Record<string, string>>;
 
-/** Proposes values for what somebody has begun to write. Its caller cuts the list. */
+/** Proposes values for a text that was begun. The list may be longer than the protocol allows. */
 export type Completer = (
   begun: string,
   call: EntryCall,
   filled: Filled,
 ) => Promise<readonly string[]> | readonly string[];
 
-/** One argument of a prompt; all of them are texts on the wire. */
+/** One argument of a prompt, a text on the wire. */
 export interface PromptArgument {
   readonly name: string;
   readonly title?: string;
@@ -267,81 +261,66 @@ export interface PromptArgument {
 }
 
 /** One prompt that a person may choose. */
-export interface PromptEntry extends EntryLooks, EntryGuard {
-  readonly id: string;
-  /** Its name on the wire. */
+export interface PromptEntry extends AnyEntry {
+  /** The wire name. */
   readonly name: string;
-  readonly origin: string;
-  readonly title: string | undefined;
-  readonly description: string | undefined;
   readonly arguments: readonly PromptArgument[];
-  /**
-   * Arguments off the wire -> what `render` takes, maybe later.
-   *
-   * @throws SurfaceError `VALIDATION_ERROR`, for arguments that do not fit.
-   */
+  /** Converts arguments to the input of `render`, perhaps asynchronously. @throws SurfaceError `VALIDATION_ERROR`. */
   check(args: JsonObject): unknown;
-  /** The JSON text of its messages, an array. Only `call/` has it written. */
+  /** Returns the JSON text of its messages, an array. Called by `call/` only. */
   render(input: unknown, call: EntryCall): Promise<string>;
 }
 
-/** How what is watched is told and written. */
-interface WatchWords {
-  /** The shortest time between two notices, in milliseconds. `undefined`: what holds for the whole app. */
+interface WatchOptions {
+  /** Milliseconds between two notifications, at least. `undefined`: the app's default. */
   readonly windowMs: number | undefined;
-  /**
-   * One of those values -> what reading gives; `undefined`: there is nothing under the URI. Throws where it cannot be
-   * written, and where reading would wait for more.
-   */
+  /** Returns a watched value as a read would; `undefined` if it is absent. Throws if the value cannot be written, or a read would wait. */
   render(value: unknown): ResourceContent | undefined;
 }
 
-/** How a resource is watched that is behind a link. */
-export interface LinkedWatch extends WatchWords {
-  /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
+/** The watch of a resource behind a link. */
+export interface LinkedWatch extends WatchOptions {
+  /** Yields the current value, and the newest one after each change; may skip values. Ends if no change can follow. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
   /** Reads the value once; the next poll of its source is compared with that too. Left out for resources without a source. */
   readonly refresh?: (channel: SurfaceChannel, use: UseOptions) => Promise<unknown>;
 }
 
-/** What following something takes that the face itself has. */
+/** Options of {@link LocalWatch.followHere}. */
 export interface LocalUse extends UseOptions {
-  /** For whom it is followed. */
   readonly caller: Caller;
 }
 
-/** How a resource is watched that the face itself has: without a connection. */
-export interface LocalWatch extends WatchWords {
-  /** As {@link LinkedWatch.follow}, as one caller sees it: what somebody else does may be another value. */
+/** The watch of a resource of this process, without a connection. */
+export interface LocalWatch extends WatchOptions {
+  /** As {@link LinkedWatch.follow}, for one caller: another may get another value. */
   followHere(use: LocalUse): AsyncIterable<unknown>;
 }
 
-/** How a resource is watched. */
+/** The watch of a resource. */
 export type ResourceWatch = LinkedWatch | LocalWatch;
 
-/** One resource of many that are listed because they are there now. */
+/** A listed item of a collection. */
 export interface ListedItem {
   readonly uri: string;
-  /** The member's key and its own, for example `jobs/a`. */
+  /** The key of the member and of the item, for example `jobs/a`. */
   readonly name: string;
 }
 
-/** What a read finds; `undefined` for nothing. A promise only if the read waits. */
+/** The result of a read; `undefined` if the resource is absent. A promise only if the read waits. */
 export type ReadResult = ResourceContent | undefined | Promise<ResourceContent | undefined>;
 
-/** One resource that an agent may read: a fixed URI. */
-export interface ResourceEntry extends EntryLooks, EntryGuard {
-  readonly id: string;
-  readonly origin: string;
-  readonly uri: string;
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-  /** What is listed as its type. Left out: JSON. */
+interface AnyResource extends AnyEntry {
+  /** The MIME type in lists. @default JSON */
   readonly mimeType?: string | undefined;
-  /** What is there now; `undefined`: nothing. */
+}
+
+/** One resource that an agent may read: a fixed URI. */
+export interface ResourceEntry extends AnyResource {
+  readonly uri: string;
   read(call: EntryCall): ReadResult;
   readonly watch: ResourceWatch;
-  /** Its JSON text -> what is listed besides, sorted by URI. Left out where nothing is. */
+  /** Returns the items in its JSON text that are listed too, sorted by URI. Left out: none are. */
   readonly toItems?: (text: string) => readonly ListedItem[];
 }
 
@@ -350,32 +329,23 @@ export interface TemplateVariable {
   readonly name: string;
   readonly json: JsonSchema;
   readonly required: boolean;
-  /** Values that there are, such as the keys of a collection. Left out where only the schema can tell. */
+  /** Proposes values, such as the keys of a collection. Left out: the schema may list some. */
   readonly complete?: Completer;
 }
 
 /** A family of resources that an agent may read: a URI with variables. */
-export interface TemplateEntry extends EntryLooks, EntryGuard {
-  readonly id: string;
-  readonly origin: string;
+export interface TemplateEntry extends AnyResource {
   /** The URI up to the first variable, without the slash. */
   readonly base: string;
   /** RFC 6570, for example `surface://ci/log/{node}`. */
   readonly uriTemplate: string;
   readonly variables: readonly TemplateVariable[];
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-  /** What is listed as their type. Left out: JSON. */
-  readonly mimeType?: string | undefined;
-  /**
-   * The whole URI, segment by segment, where it is not one of those that begin as all others do. Left out: the variables
-   * are what stands behind the base.
-   */
+  /** The segments of a URI without the prefix of the app. Left out: the variables follow the base. */
   readonly segments?: readonly UriSegment[];
   /** Whether the variables stand in the query behind the base, in any order. @default false */
   readonly isQuery?: boolean;
-  /** What one member of the family holds; variables by name, decoded and coerced. `undefined`: nothing. */
+  /** Reads a resource of the family. @param variables - by name, decoded and coerced. */
   read(variables: JsonObject, call: EntryCall): ReadResult;
-  /** How that member is watched. */
+  /** Returns the watch of a resource of the family. */
   watch(variables: JsonObject): ResourceWatch;
 }

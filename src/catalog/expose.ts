@@ -11,7 +11,7 @@ import type { kExposure, Taggable } from "../tags/tag-of.ts";
 import type { CollectionResourceOptions, Confirm, ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
-/** How one member is exposed by an expose map. */
+/** The value of one member in an expose map. */
 export type ExposeValue =
   | "resource"
   | "tool"
@@ -32,20 +32,20 @@ type ExposureFor<TMember> = TMember extends { readonly kind: "procedure" }
       ? "tool" | { readonly tool: ToolOptions } | ResourceFor<TMember>
       : ExposeValue;
 
-/** The expose map of a surface: its untagged members, each by its kind. What is left out is not exposed. */
+/** The expose map of a surface: its untagged members, each by its kind. A member that is left out is not exposed. */
 export type Expose<TSpec> = {
   readonly [Key in keyof TSpec as TSpec[Key] extends { readonly [kExposure]: "none" } ? Key : never]?: ExposureFor<
     TSpec[Key]
   >;
 };
 
-/** expose value -> the options beside `tool`; a union keeps those of every arm. */
+/** The tool options of an expose value; of a union, those of every arm. */
 type OptionsOf<TValue> = TValue extends { readonly tool: infer Options } ? Options : never;
 
-/** union of objects -> the keys of them all, where `keyof` gives those that they share. */
+/** The keys of all objects of a union, where `keyof` has only their common keys. */
 type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
 
-/** Tool options -> the names of those that are not options, or do not fit; of a choice of options, those of all. */
+/** The names of invalid tool options; of a union, those of every arm. */
 type BadOptions<TOptions> = TOptions extends unknown
   ? {
       [Option in keyof TOptions]-?: Option extends keyof ToolOptions
@@ -56,7 +56,7 @@ type BadOptions<TOptions> = TOptions extends unknown
     }[keyof TOptions]
   : never;
 
-/** Expose values of the right form -> the keys beside `tool`. */
+/** The keys beside `tool` in expose values. */
 type BesideTool<TValue> = Exclude<KeysOfArms<Exclude<TValue, string>>, "tool">;
 
 // The compiler itself lets an excess key deep inside a literal through, and in a variable at any depth.
@@ -78,7 +78,7 @@ type OptionsProblem<TValue> = 0 extends 1 & OptionsOf<TValue>
 /** The expose values that make a resource. */
 type ResourceValue = "resource" | { readonly resource: object };
 
-/** Resource options -> the names of those that are not options of the member's kind. */
+/** The names of resource options that the member's kind does not have. */
 type BadResourceOptions<TMember extends Taggable, TValue> = TValue extends { readonly resource: infer Options }
   ? Exclude<keyof Options, keyof ResourceOptionsOf<TMember>> | Exclude<keyof TValue, "resource">
   : never;
@@ -110,7 +110,7 @@ type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [neve
           ("confirm" extends KeysOfArms<OptionsOf<TValue>> ? ConfirmOptionProblem<TMember, OptionsOf<TValue>> : unknown)
       : TypeProblem<'expose a member as "tool", "resource", { tool: { … } } or { resource: { … } }'>;
 
-// The two kinds of value are asked for apart and the answers intersected: one objection is enough for a union.
+// The two kinds of value are checked apart and the results intersected: one problem is enough for a union.
 /** `unknown` when the member may be exposed this way, else the sentence that says why not. */
 type ExposureProblem<TMember, TValue> = [TMember] extends [Taggable & { readonly [kExposure]: "none" }]
   ? ResourceValueProblem<TMember, Extract<TValue, ResourceValue>> &
@@ -136,17 +136,17 @@ export type ExposeTyped<TSpec> = {
     | (TSpec[Key] extends { readonly kind: "collection" } ? TypedResource<TSpec[Key]> : never);
 };
 
-// The parameter of expose(): the map itself, with an objection on every key that is wrong. Mapped over the map's own
-// keys, so that excess keys are caught also when it arrives in a variable.
-/** expose map -> the same map, or objections by key. */
+// The parameter of expose(): the map itself, with a problem on every invalid key. Mapped over the map's own keys, to catch excess
+// keys also of a map in a variable.
+/** The expose map, or problems by key. */
 export type ExposeChecked<TSpec, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends keyof TSpec
     ? TExpose[Key] & ExposureProblem<TSpec[Key], TExpose[Key]>
     : TypeProblem<`"${Key & string}" is not a member of this surface`>;
 };
 
-// Each of the three maps distributes over a union of expose maps, and lets a key go only when its value, whole, says so.
-// What was asserted to be `never` says nothing: a value counts as each of its kinds, a map as every name there is.
+// Each of the three maps distributes over a union of expose maps, and leaves out a key only if its whole value says so.
+// A value asserted to be `never` counts as each of its kinds, and such a map as every name.
 /** The keys of an expose map that make tools. A widened value counts: the proof is a superset. */
 export type ExposedToolKeys<TExpose> = [TExpose] extends [never]
   ? string

@@ -1,27 +1,27 @@
-/** The longest pattern that is read, in UTF-16 units. */
+/** UTF-16 units of the longest pattern. */
 export const maxPatternLength = 256;
 
-/** How many patterns a list may hold. */
+/** Patterns in a list. */
 export const maxPatterns = 1024;
 
-/** An entry as patterns see it: they may fit its id or its wire name. */
+/** An entry, as patterns see it: they may match its id or its wire name. */
 export interface Named {
   readonly id: string;
-  /** @default the wire name that a tool of this id has, so that a pattern fits resources and tools alike */
+  /** @default the wire name of a tool with this id, so that a pattern matches resources and tools alike */
   readonly name?: string;
 }
 
-/** Finds a pattern of a list that fits, as it was written: one without `*` and `?` before any other. */
+/** Returns a matching pattern of a list, as it was written: one without `*` and `?` before any other. */
 export type Matcher = (named: Named) => string | undefined;
 
-/** Whether a text stands for many names, and not for itself alone: `*` is any run of characters, `?` is any one. */
+/** Returns whether a text is a pattern: `*` matches any run of characters, `?` any one. */
 export function isGlob(text: string): boolean {
   return text.includes("*") || text.includes("?");
 }
 
 /**
- * Whether a pattern fits a whole text, case-sensitively. Of the stars only the last that was passed is gone back to, so that no
- * pattern takes more steps than the product of both lengths; an expression built from it could take forever (CVE-2026-0621).
+ * Returns whether a pattern matches a whole text, case-sensitively. It goes back to the last star only, so it takes no more steps than
+ * the product of both lengths. A regular expression built from the pattern could take forever (CVE-2026-0621).
  */
 export function fitsGlob(pattern: string, text: string): boolean {
   let at = 0;
@@ -30,7 +30,7 @@ export function fitsGlob(pattern: string, text: string): boolean {
   let retry = 0;
   while (read < text.length) {
     const wanted = pattern[at];
-    // A star first: the text may hold one too, and it fits that one and any other.
+    // A star first: the text may contain a star, too.
     if (wanted === "*") {
       star = at++;
       retry = read;
@@ -49,8 +49,8 @@ export function fitsGlob(pattern: string, text: string): boolean {
 }
 
 /**
- * The pattern itself, and the name in it where it is spelled with the server that it is a tool of, as hosts do:
- * `mcp__server__tool`, `mcp__server__.tool`, `server(tool)`.
+ * Returns the pattern, and the tool name in it if it is written with the name of the server, as hosts do: `mcp__server__tool`,
+ * `mcp__server__.tool`, `server(tool)`.
  */
 function spellingsOf(pattern: string, server: string | undefined): readonly string[] {
   if (server === undefined) return [pattern];
@@ -71,10 +71,10 @@ interface Spelled {
 }
 
 /**
- * Makes what tells which of these patterns fits an entry, by its id or its name on the wire. Patterns without `*` and `?` cost one
- * look, however many there are. Whoever takes patterns from elsewhere bounds them first.
+ * Creates the function that finds a matching pattern of an entry, by its id or its wire name. All patterns without `*` and `?` together
+ * cost one lookup. The caller bounds the list.
  *
- * @param server - the server whose name a pattern may spell before a tool's. Left out: none may, as for what is no tool.
+ * @param server - the name of the server, which a pattern may contain before the name of a tool. Left out for patterns of resources.
  */
 export function toMatcher(patterns: readonly string[], server?: string): Matcher {
   const exact = new Map<string, string>();

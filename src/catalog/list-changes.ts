@@ -1,26 +1,49 @@
-/** The difference between two lists, whatever their order. */
+/** The difference between two lists, regardless of their order. */
 export interface ListDiff<TItem> {
   readonly gone: readonly TItem[];
   readonly come: readonly TItem[];
+}
+
+/** Accumulates a difference until it is taken. */
+export class PendingDiff<TItem> {
+  readonly #gone = new Set<TItem>();
+  readonly #come = new Set<TItem>();
+
+  add(item: TItem): void {
+    if (!this.#gone.delete(item)) this.#come.add(item);
+  }
+
+  remove(item: TItem): void {
+    if (!this.#come.delete(item)) this.#gone.add(item);
+  }
+
+  /** Returns the difference since the last call; `undefined` if nothing has changed. */
+  take(): ListDiff<TItem> | undefined {
+    if (this.#gone.size + this.#come.size === 0) return undefined;
+    const diff = { gone: [...this.#gone], come: [...this.#come] };
+    this.#gone.clear();
+    this.#come.clear();
+    return diff;
+  }
 }
 
 /** For more items than this, one pass over the list is cheaper than a search for each. */
 const few = 16;
 
 /** Returns the length of the common start. */
-function alike(before: readonly unknown[], after: readonly unknown[]): number {
+function commonStart(before: readonly unknown[], after: readonly unknown[]): number {
   const most = Math.min(before.length, after.length);
-  let index = 0;
-  while (index < most && before[index] === after[index]) index += 1;
-  return index;
+  let length = 0;
+  while (length < most && before[length] === after[length]) length += 1;
+  return length;
 }
 
-/** Returns the length of the common end behind the common start. */
-function alikeBehind(before: readonly unknown[], after: readonly unknown[], start: number): number {
+/** Returns the length of the common end, behind the common start. */
+function commonEnd(before: readonly unknown[], after: readonly unknown[], start: number): number {
   const most = Math.min(before.length, after.length) - start;
-  let count = 0;
-  while (count < most && before[before.length - 1 - count] === after[after.length - 1 - count]) count += 1;
-  return count;
+  let length = 0;
+  while (length < most && before[before.length - 1 - length] === after[after.length - 1 - length]) length += 1;
+  return length;
 }
 
 function without<TItem>(list: readonly TItem[], other: readonly TItem[]): readonly TItem[] {
@@ -29,27 +52,29 @@ function without<TItem>(list: readonly TItem[], other: readonly TItem[]): readon
   return list.filter((item) => !others.has(item));
 }
 
-/** Compares two lists of items by identity. Cheap if they start and end alike. */
+/** The list from which {@link patchSorted} made another, and the difference. The list is held weakly, or every version would stay. */
+interface Origin {
+  readonly list: WeakRef<readonly unknown[]>;
+  readonly diff: ListDiff<unknown>;
+}
+
+const origins = new WeakMap<readonly unknown[], Origin>();
+
+/**
+ * Compares two lists of items by identity. Costs nothing if {@link patchSorted} made one of the other, and little if they start and end
+ * alike.
+ */
 export function diffLists<TItem>(before: readonly TItem[], after: readonly TItem[]): ListDiff<TItem> {
-  const start = alike(before, after);
-  const end = alikeBehind(before, after, start);
+  const origin = origins.get(after);
+  // The difference of two lists of the same items.
+  if (origin?.list.deref() === before) return origin.diff as ListDiff<TItem>;
+  const start = commonStart(before, after);
+  const end = commonEnd(before, after, start);
   const [was, is] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
   return { gone: without(was, is), come: without(is, was) };
 }
 
-/** Returns a list without the items that have gone, and with the new ones at its end; the same list if nothing differs. */
-export function patchList<TItem>(list: readonly TItem[], { gone, come }: ListDiff<TItem>): readonly TItem[] {
-  if (gone.length === 0 && come.length === 0) return list;
-  if (gone.length > few) return Object.freeze(without(list, gone).concat(come));
-  const left = list.slice();
-  for (const item of gone) {
-    const at = left.indexOf(item);
-    if (at >= 0) left.splice(at, 1);
-  }
-  return Object.freeze(left.concat(come));
-}
-
-/** Returns the index of the first item of a sorted list that does not come before `id`. */
+/** Returns the index of the first item of a sorted list whose id is not less than `id`. */
 export function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: TItem) => string): number {
   let low = 0;
   let high = list.length;
@@ -62,18 +87,20 @@ export function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: 
   return low;
 }
 
-/** The difference between two sorted lists. */
-export interface SortedPatch<TItem> {
-  readonly gone: ReadonlySet<TItem>;
-  readonly come: readonly TItem[];
+/** Returns a copy of a list, sorted by id. No two items share an id. */
+export function sortById<TItem>(items: readonly TItem[], toId: (item: TItem) => string): TItem[] {
+  return items.toSorted((left, right) => (toId(left) < toId(right) ? -1 : 1));
 }
 
-function patchFew<TItem>(
+function patch<TItem>(
   list: readonly TItem[],
-  { gone, come }: SortedPatch<TItem>,
+  { gone, come }: ListDiff<TItem>,
   toId: (item: TItem) => string,
 ): readonly TItem[] {
-  const patched = list.slice();
+  // The sort merges two sorted runs in one pass.
+  if (gone.length + come.length > few) return sortById([...without(list, gone), ...sortById(come, toId)], toId);
+  // V8 copies a frozen array 20 times as fast by a spread as by slice().
+  const patched = [...list];
   for (const item of gone) {
     const at = patched.indexOf(item, placeOf(patched, toId(item), toId));
     if (at >= 0) patched.splice(at, 1);
@@ -82,40 +109,13 @@ function patchFew<TItem>(
   return patched;
 }
 
-/** Returns a copy of a list that is sorted by id, without the items that have gone and with the new ones. */
+/** Returns a frozen list, sorted by id as the one given, without the items that have gone and with the new ones. */
 export function patchSorted<TItem>(
   list: readonly TItem[],
-  { gone, come }: SortedPatch<TItem>,
+  diff: ListDiff<TItem>,
   toId: (item: TItem) => string,
 ): readonly TItem[] {
-  if (gone.size + come.length <= few) return patchFew(list, { gone, come }, toId);
-  const left = gone.size === 0 ? list : list.filter((item) => !gone.has(item));
-  const patched: TItem[] = [];
-  let from = 0;
-  for (const item of come.toSorted((one, other) => (toId(one) < toId(other) ? -1 : 1))) {
-    const at = placeOf(left, toId(item), toId);
-    for (const before of left.slice(from, at)) patched.push(before);
-    patched.push(item);
-    from = at;
-  }
-  for (const after of left.slice(from)) patched.push(after);
+  const patched = Object.freeze(patch(list, diff, toId));
+  origins.set(patched, { list: new WeakRef(list), diff });
   return patched;
-}
-
-function isSorted<TItem>(items: readonly TItem[], toId: (item: TItem) => string): boolean {
-  return items.every((item, index) => {
-    const before = items[index - 1];
-    return before === undefined || toId(before) < toId(item);
-  });
-}
-
-/** Sorts items by id, and freezes them and the list; returns the same list if that was done before. No two items share an id. */
-export function sortFrozen<TItem extends object>(
-  items: readonly TItem[],
-  toId: (item: TItem) => string,
-): readonly TItem[] {
-  if (Object.isFrozen(items) && isSorted(items, toId)) return items;
-  const sorted = items.toSorted((left, right) => (toId(left) < toId(right) ? -1 : 1));
-  for (const item of sorted) Object.freeze(item);
-  return Object.freeze(sorted);
 }

@@ -1,7 +1,6 @@
-import type { Catalog } from "./catalog.ts";
-import { IndexedTools } from "./indexed-tools.ts";
-import { diffLists, patchSorted, type ListDiff } from "./list-changes.ts";
+import { createCatalogOf, type Catalog } from "./catalog.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import { diffLists, patchSorted, sortById, type ListDiff } from "./list-changes.ts";
 
 /** Decides which entries of a catalog are kept. */
 export interface Keep {
@@ -10,31 +9,12 @@ export interface Keep {
   resource(entry: ResourceEntry | TemplateEntry): boolean;
 }
 
-type Entries = Pick<Catalog, "tools" | "prompts" | "resources" | "templates">;
+const nameOf = ({ name }: ToolEntry): string => name;
 
 /** Returns a list without the entries that are not kept: the same list if all are. */
 function keepOf<TEntry>(entries: readonly TEntry[], keep: (entry: TEntry) => boolean): readonly TEntry[] {
   const kept = entries.filter(keep);
   return kept.length === entries.length ? entries : Object.freeze(kept);
-}
-
-function withEntries(catalog: Catalog, { tools, prompts, resources, templates }: Entries): Catalog {
-  const indexed = new IndexedTools(tools);
-  const promptsByName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
-  return Object.freeze({
-    ...{ tools, prompts, resources, templates },
-    tool: indexed.tool,
-    toolOf: indexed.toolOf,
-    prompt: (name: string) => promptsByName.get(name),
-    uriPrefix: catalog.uriPrefix,
-    // Getters, since a catalog computes both on first use.
-    get scopes() {
-      return catalog.scopes;
-    },
-    get warnings() {
-      return catalog.warnings;
-    },
-  });
 }
 
 /**
@@ -51,7 +31,7 @@ export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
     prompts === catalog.prompts &&
     resources === catalog.resources &&
     templates === catalog.templates;
-  return isWhole ? catalog : withEntries(catalog, { tools, prompts, resources, templates });
+  return isWhole ? catalog : createCatalogOf({ tools, prompts, resources, templates }, catalog);
 }
 
 /** A change of the tools of a catalog, and of nothing else. */
@@ -60,7 +40,10 @@ export interface ToolChange extends ListDiff<ToolEntry> {
   readonly after: Catalog;
 }
 
-/** Returns how the tools have changed; `undefined` if other entries have, or a tool that is described by the resources shown. */
+/**
+ * Returns the change of the tools; `undefined` if other entries have changed, or a tool whose description depends on the resources
+ * that a view shows.
+ */
 export function toToolChange(before: Catalog, after: Catalog): ToolChange | undefined {
   const { resources, templates, prompts } = before;
   if (resources !== after.resources || templates !== after.templates || prompts !== after.prompts) return undefined;
@@ -70,9 +53,10 @@ export function toToolChange(before: Catalog, after: Catalog): ToolChange | unde
 }
 
 /**
- * Returns a catalog that was narrowed from the one before a change, as it is after the change.
+ * Returns the narrowed catalog after a change.
  *
- * @param kept - those of the new tools that are kept.
+ * @param narrowed - narrowed from the catalog before the change.
+ * @param kept - the new tools that are kept.
  */
 export function followTools(
   narrowed: Catalog,
@@ -82,14 +66,13 @@ export function followTools(
   if (narrowed === before && kept.length === come.length) return after;
   const left = gone.filter((tool) => narrowed.tool(tool.name) === tool);
   if (left.length + kept.length === 0) return narrowed;
-  const tools = patchSorted(narrowed.tools, { gone: new Set(left), come: kept }, ({ name }) => name);
+  const tools = patchSorted(narrowed.tools, { gone: left, come: kept }, nameOf);
   const { resources, templates, prompts } = narrowed;
-  return withEntries(after, { tools: Object.freeze(tools), resources, templates, prompts });
+  return createCatalogOf({ tools, resources, templates, prompts }, after);
 }
 
 /** Returns a catalog with other tools, no two of which may share a name. */
 export function replaceTools(catalog: Catalog, tools: readonly ToolEntry[]): Catalog {
   const { prompts, resources, templates } = catalog;
-  const sorted = Object.freeze(tools.toSorted((left, right) => (left.name < right.name ? -1 : 1)));
-  return withEntries(catalog, { tools: sorted, prompts, resources, templates });
+  return createCatalogOf({ tools: Object.freeze(sortById(tools, nameOf)), prompts, resources, templates }, catalog);
 }

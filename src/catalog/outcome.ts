@@ -1,26 +1,26 @@
-import type { Issue } from "../errors.ts";
+import { SurfaceError, type Issue } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asking } from "./asking/asking.ts";
 import type { NestedCall } from "./entry.ts";
 
-/** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
+/** The error of a call or read, as its caller sees it. */
 export interface Refused {
   readonly kind: "refused";
   /** A code of this package, or the author's own; at most 64 bytes. */
   readonly code: string;
-  /** One line; at most 1,920 bytes, so that it reads whole within the 2 KiB that a model is shown. */
+  /** One line; at most 1,920 bytes, so that it fits into the 2 KiB that a host shows to the model. */
   readonly message: string;
-  /** At most 5. Paths are those of the wire: a value that travels under `value` is named by it. */
+  /** At most 5. Paths are those of the arguments: a value that travels under `value` is named by it. */
   readonly issues: readonly Issue[];
-  /** The author's details; left out when they are no JSON, or more than 16 KiB of it. */
+  /** The author's details; left out if they are not JSON, or more than 16 KiB of it. */
   readonly details: JsonValue | undefined;
-  /** Names the log entry that holds what was kept from the caller. */
+  /** Identifies the log entry of a masked error. */
   readonly correlationId: string | undefined;
-  /** Nothing has happened: the same may be tried again shortly. */
+  /** Set if nothing has happened, so that the caller may try again shortly. */
   readonly retryable?: true;
-  /** What its client would have to say that it can do; only ever said by the package itself, of questions it did not ask. */
+  /** The capabilities that the client lacks for a question of this package. */
   readonly requiredCapabilities?: JsonObject;
-  /** The question that was open when the deadline passed, as `unansweredReason()` says it. */
+  /** The question that was open when the deadline passed, as `unansweredReason()` returns it. */
   readonly unanswered?: string;
 }
 
@@ -29,59 +29,56 @@ export function createRefused(code: string, message: string, more: Partial<Refus
   return { kind: "refused", code, message, issues: [], details: undefined, correlationId: undefined, ...more };
 }
 
-/** The caller was not granted what this takes. Nothing has happened. */
+/** A call that its caller has no right to. Nothing has happened. */
 export interface Denied {
   readonly kind: "denied";
-  /**
-   * All that it takes, so that one more consent is enough; `undefined` where no consent would help: then it is answered as
-   * what does not exist.
-   */
+  /** All required scopes, so that one more consent is enough; `undefined` if consent cannot help: the caller then gets "not found". */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** What came of a tool call. */
+/** The outcome of a tool call. */
 export type ToolOutcome =
   | {
       readonly kind: "answer";
       /** The text of a JSON object. */
       readonly text: string;
-      /** The answer itself where it is a string: `content` has it as plain text, and {@link text} has it under `value`. */
+      /** The result itself if it is a string: `content` has it as plain text, and {@link text} has it under `value`. */
       readonly plain?: string;
-      /** It says that what was asked for has failed; told as an error that says all the same. */
+      /** Set if the result reports a failure. */
       readonly isError?: true;
     }
   | {
-      /** What its author made by `content()`. */
+      /** A result of `content()`. */
       readonly kind: "rich";
       /** The text of a JSON array of content blocks. */
       readonly blocks: string;
-      /** The text of a JSON object that says the same to programs; left out where its author gave none. */
+      /** The text of `structuredContent`; `undefined` without one. */
       readonly structured: string | undefined;
-      /** It says that what was asked for has failed; told as an error that says all the same. */
+      /** Set if the result reports a failure. */
       readonly isError?: true;
     }
   | Asking
   | Denied
   | Refused;
 
-/** What is told of a tool that does not exist, or that is not there for whoever asks: one for both. */
+/** The refusal of a tool that does not exist, or that the caller may not see: the same for both. */
 export const operationNotFound: Refused = Object.freeze(
   createRefused("OPERATION_NOT_FOUND", "there is no operation of this name"),
 );
 
-/** Where nothing can be called from: whatever it is, it is not there. */
+/** Rejects a nested call where none can be made, as if the tool did not exist. */
 export function cannotNest(_nested: NestedCall): Promise<ToolOutcome> {
   return Promise.resolve(operationNotFound);
 }
 
-/** Questions end the call that a host made, and all within it: nobody reads this. */
+/** The refusal of a nested call that asks the client. The question ends the outer call, too, so no caller reads this text. */
 export const inputRequired: Refused = Object.freeze(
-  createRefused("INPUT_REQUIRED", "the client is asked something first"),
+  createRefused("INPUT_REQUIRED", "the client must answer a question first"),
 );
 
 /**
- * What a call within a call comes to, as programs are told: the JSON text of its result, which is its blocks where nothing is
- * said to programs besides, or what it was refused. What its caller was denied does not exist.
+ * Returns the result of a nested call: the JSON text of its `structuredContent`, or of its blocks if it has none; or its refusal.
+ * A denied call is refused like one of a tool that does not exist.
  */
 export function toResultText(outcome: ToolOutcome): string | Refused {
   switch (outcome.kind) {
@@ -95,5 +92,15 @@ export function toResultText(outcome: ToolOutcome): string | Refused {
       return outcome;
     case "asking":
       return inputRequired;
+  }
+}
+
+/** Returns whether a read failed because the resource is absent, or because no resource can have such variables. Never throws. */
+export function isAbsent(cause: unknown): boolean {
+  try {
+    return cause instanceof SurfaceError && (cause.code === "ABSENT" || cause.code === "VALIDATION_ERROR");
+  } catch {
+    // A trap of the thrown value.
+    return false;
   }
 }

@@ -22,7 +22,7 @@ export function toClientCannot(requiredCapabilities: JsonObject): Refusal {
   const names = Object.keys(requiredCapabilities).map((name) =>
     name === "elicitation" ? "elicitation by form" : name,
   );
-  const message = `the client of this call cannot be asked what it takes: ${names.join(", ")}`;
+  const message = `the client of this call does not support ${names.join(", ")}`;
   const refusal = new Refusal("CLIENT_CANNOT", message, { requiredCapabilities });
   lackingCapabilities.set(refusal, requiredCapabilities);
   return refusal;
@@ -38,7 +38,7 @@ export function lackingOf(refusal: Refusal): JsonObject | undefined {
   return lackingCapabilities.get(refusal);
 }
 
-const sessionOverText = "the session of the client that was to be asked is ending: nobody can be asked in it any more";
+const sessionOverText = "the session of the client is ending, and cannot take questions any more";
 
 /** Creates the `DISCONNECTED` of a question to a client whose session ends. The connection to the application is intact. */
 export function toSessionOver(): SurfaceError {
@@ -60,7 +60,7 @@ export function sessionOverOf(code: string, message: string): SurfaceError | und
 /**
  * Creates the `TIMEOUT` of a call whose deadline passed while its client had a question open.
  *
- * @param reason - the question and for how long it was open, in words that its caller may read.
+ * @param reason - the question and the time for which it was open, for the caller to read.
  */
 export function toUnanswered(reason: string): SurfaceError {
   const error = new SurfaceError("TIMEOUT", `the deadline passed: ${reason}`);
@@ -88,15 +88,15 @@ export function unreachedFault(refusal: Refusal): SurfaceError | undefined {
   const found = unreachedRefusals.get(refusal);
   if (found === undefined) return undefined;
   const { correlationId } = found;
-  return new SurfaceError("INTERNAL", "Calling a tool from another: it is not there for that one", {
+  return new SurfaceError("INTERNAL", "Cannot call a tool from another: it does not exist, or is out of reach", {
     ...(correlationId === undefined ? {} : { correlationId }),
     cause: refusal,
   });
 }
 
-/** What is made for nobody's call can ask nobody. */
+/** The methods of a call without a client. */
 export const cannotAsk: Pick<EntryCall, "ask" | "onRoots" | "addMeta"> = Object.freeze({
-  ask: () => Promise.reject(new Refusal("CLIENT_CANNOT", "there is no client to be asked")),
+  ask: () => Promise.reject(new Refusal("CLIENT_CANNOT", "there is no client to ask")),
   onRoots: () => () => {},
   addMeta: () => {},
 });

@@ -1,24 +1,25 @@
 import { SurfaceError } from "../errors.ts";
+import { isObject } from "../options/is-object.ts";
+import { toInputSchema } from "../schema/compile-schema.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
-import type { Member, Spec } from "../surface/member.ts";
+import type { Member, MemberOfKind, Spec } from "../surface/member.ts";
 import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read-tag-options.ts";
 import { tagOf, type Effect } from "../tags/tag-of.ts";
+import { keepConfirm } from "../tags/confirm.ts";
+import { keepLooks } from "../tags/looks.ts";
+import { keepScopes } from "../tags/scopes.ts";
 import {
   syntheticFields,
   type CollectionResourceOptions,
   type TagOptions,
   type ToolOptions,
 } from "../tags/tool-options.ts";
-import { toInputSchema } from "../schema/compile-schema.ts";
 import { hasProperty } from "./entry-scopes.ts";
-import { keepConfirm } from "../tags/confirm.ts";
-import { keepLooks } from "../tags/looks.ts";
-import { keepScopes } from "../tags/scopes.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kinds/kind-mappings.ts";
 
 /** The decision to expose one member, and how. */
-export interface Exposure {
+export interface MemberExposure {
   readonly key: string;
   readonly member: Member;
   readonly as: "resource" | "tool";
@@ -26,8 +27,8 @@ export interface Exposure {
   readonly options: TagOptions;
 }
 
-/** The exposures that a surface's own tags decide. */
-export function readTags(surface: Surface<Spec>): readonly Exposure[] {
+/** Returns the exposures by the tags of a surface. */
+export function readTags(surface: Surface<Spec>): readonly MemberExposure[] {
   return Object.entries(surface.members).flatMap(([key, member]) => {
     const { exposure, effect, options } = tagOf(member);
     if (exposure === "none") return [];
@@ -36,20 +37,15 @@ export function readTags(surface: Surface<Spec>): readonly Exposure[] {
   });
 }
 
-interface ReadValue {
-  readonly as: "resource" | "tool";
-  readonly options: TagOptions;
-}
-
 /** Returns the options of an expose value that has only these. */
 function optionsAt(value: unknown, as: "resource" | "tool"): object | undefined {
-  if (typeof value !== "object" || value === null || Object.keys(value).length !== 1) return undefined;
+  if (!isObject(value) || Object.keys(value).length !== 1) return undefined;
   const options: unknown = Reflect.get(value, as);
-  return typeof options === "object" && options !== null ? options : undefined;
+  return isObject(options) ? options : undefined;
 }
 
 /** Reads an expose value. @throws SurfaceError `INVALID_OPTION`, or `WRONG_KIND` for an option of another kind. */
-function readValue(key: string, kind: string, value: unknown): ReadValue {
+function readValue(key: string, kind: string, value: unknown): Pick<MemberExposure, "as" | "options"> {
   if (value === "resource" || value === "tool") return { as: value, options: {} };
   const givenTool: ToolOptions | undefined = optionsAt(value, "tool");
   if (givenTool !== undefined) {
@@ -75,34 +71,26 @@ function assertExposable(key: string, member: Member, as: "resource" | "tool"): 
   if (as === "tool" && (member.kind === "event" || member.kind === "stream")) assertNoSyntheticField(key, member);
 }
 
-type Waiting = Extract<Member, { readonly kind: "event" | "stream" }>;
-
-function assertNoSyntheticField(key: string, member: Waiting): void {
-  for (const field of syntheticFields[member.kind]) {
-    if (!inputHas(member, key, field)) continue;
-    throw new SurfaceError(
-      "NAME_COLLISION",
-      `Exposing "${key}" as a tool: its input field "${field}" has the name of an argument that every ${member.kind} tool takes`,
-    );
-  }
-}
-
-function inputHas(member: Waiting, key: string, field: string): boolean {
-  if (member.input === undefined) return false;
+function assertNoSyntheticField(key: string, member: MemberOfKind<"event" | "stream">): void {
+  if (member.input === undefined) return;
   const { json, wrapped } = toInputSchema(member.input, key);
-  return !wrapped && hasProperty(json, field);
+  const taken = wrapped ? undefined : syntheticFields[member.kind].find((field) => hasProperty(json, field));
+  if (taken === undefined) return;
+  throw new SurfaceError(
+    "NAME_COLLISION",
+    `Exposing "${key}" as a tool: its input field "${taken}" has the name of an argument that every ${member.kind} tool takes`,
+  );
 }
 
 /**
- * The exposures that an expose map decides.
+ * Returns the exposures by an expose map. Each error is a compile error, too.
  *
- * @throws SurfaceError `UNKNOWN_MEMBER`, `ALREADY_EXPOSED`, `WRONG_KIND`, `NAME_COLLISION`, `CONTRADICTION` or
- * `INVALID_OPTION`, for callers who cast: each is a compile error too.
+ * @throws SurfaceError `UNKNOWN_MEMBER`, `ALREADY_EXPOSED`, `WRONG_KIND`, `NAME_COLLISION`, `CONTRADICTION`, `INVALID_OPTION`.
  */
 export function readExposeMap(
   surface: Surface<Spec>,
   expose: Readonly<Record<string, ExposeValue | undefined>>,
-): readonly Exposure[] {
+): readonly MemberExposure[] {
   if (typeof expose !== "object" || expose === null || Array.isArray(expose)) {
     throw new SurfaceError(
       "INVALID_OPTION",

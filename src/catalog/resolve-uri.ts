@@ -4,25 +4,25 @@ import type { Catalog } from "./catalog.ts";
 import type { EntryCall, EntryGuard, ReadResult, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
 import { isClimbing } from "./uri-syntax.ts";
 
-/** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
+/** The resource of a URI. It resolves whether or not a backend is connected. */
 export interface Resolved extends EntryGuard {
   readonly id: string;
   read(call: EntryCall): ReadResult;
   readonly watch: ResourceWatch;
 }
 
-/** Finds what a URI names. */
+/** Returns the resource of a URI; `undefined` for an unknown URI. */
 export type UriResolver = (uri: string) => Resolved | undefined;
 
-/** The longest URI that names anything, in UTF-16 units. */
+/** UTF-16 units of the longest URI that can name a resource. */
 export const maxUriLength = 8192;
 
 // C0, DEL and C1: a variable that holds one is never passed on (CWE-113).
 // oxlint-disable-next-line no-control-regex -- control characters are what it is for
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** One path segment, percent-decoded exactly once; `undefined` where it is malformed or unsafe in a path. */
-function decodeSegment(segment: string): string | undefined {
+/** Percent-decodes a path segment once; `undefined` if it is malformed or unsafe in a path. */
+export function decodeSegment(segment: string): string | undefined {
   let text: string;
   try {
     text = decodeURIComponent(segment);
@@ -32,7 +32,7 @@ function decodeSegment(segment: string): string | undefined {
   return text === "" || text === "." || control.test(text) || isClimbing(text) ? undefined : text;
 }
 
-/** One path segment -> the value of a variable; `undefined` where it does not fit. */
+/** Returns the value of a variable in a path segment; `undefined` if it does not fit. */
 export function readVariable(
   segment: string | undefined,
   variable: TemplateVariable,
@@ -41,7 +41,7 @@ export function readVariable(
   return text === undefined ? undefined : coerceScalar(text, variable.json);
 }
 
-/** The segments after a template's base -> its variables; `undefined` where they do not fit. */
+/** Returns the variables in the segments after a template's base; `undefined` if they do not fit. */
 function readVariables(segments: readonly string[], template: TemplateEntry): JsonObject | undefined {
   if (segments.length > template.variables.length) return undefined;
   const values: [string, string | number | boolean][] = [];
@@ -55,7 +55,7 @@ function readVariables(segments: readonly string[], template: TemplateEntry): Js
   return Object.fromEntries(values);
 }
 
-/** The segments of a URI -> the variables of a template of its own; `undefined` where they do not fit. */
+/** Returns the variables in the segments of a URI; `undefined` if the template does not match. */
 function matchSegments(parts: readonly string[], template: FreeTemplate): JsonObject | undefined {
   if (parts.length !== template.segments.length) return undefined;
   const values: [string, string | number | boolean][] = [];
@@ -73,10 +73,10 @@ function matchSegments(parts: readonly string[], template: FreeTemplate): JsonOb
   return Object.fromEntries(values);
 }
 
-/** A template whose URIs do not begin as all others do. */
+/** A template whose URIs do not begin with the prefix of the app. */
 export type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
 
-/** One value of a query; `undefined` where it is malformed. */
+/** Percent-decodes a value of a query; `undefined` if it is malformed. */
 function decodeValue(text: string): string | undefined {
   try {
     const value = decodeURIComponent(text);
@@ -86,7 +86,7 @@ function decodeValue(text: string): string | undefined {
   }
 }
 
-/** The query of a URI -> the variables of a template; `undefined` where it does not fit. */
+/** Returns the variables in the query of a URI; `undefined` if they do not fit. */
 function readQuery(query: string, { variables }: TemplateEntry): JsonObject | undefined {
   const values = new Map<string, string | number | boolean>();
   for (const pair of query.split("&")) {
@@ -100,7 +100,7 @@ function readQuery(query: string, { variables }: TemplateEntry): JsonObject | un
   return Object.fromEntries(values);
 }
 
-/** Finds a page of a list by its query. Nothing else has a `?` behind a base. */
+/** Creates the resolver of pages of lists, which alone have a query. */
 function createPageResolver(templates: readonly TemplateEntry[]): UriResolver {
   const pages = new Map(templates.filter(({ isQuery }) => isQuery).map((template) => [template.base, template]));
   return (uri) => {
@@ -111,21 +111,21 @@ function createPageResolver(templates: readonly TemplateEntry[]): UriResolver {
   };
 }
 
-/** One member of a template's family. */
+/** Returns the resource of a template with these variables. */
 function toResolved(template: TemplateEntry, variables: JsonObject): Resolved {
   return {
     id: template.id,
     scopes: template.scopes,
     requires: template.requires,
     read: (call) => template.read(variables, call),
-    // Made only where somebody watches: most of what is resolved is only read.
+    // A getter, since most resources are only read.
     get watch() {
       return template.watch(variables);
     },
   };
 }
 
-/** Finds what a URI of its own names. Each template costs one look at each segment, at most. */
+/** Creates the resolver of templates without the prefix of the app. Compares each segment with each template at most once. */
 function createFreeResolver(templates: readonly TemplateEntry[]): UriResolver {
   const free = templates.filter((template): template is FreeTemplate => template.segments !== undefined);
   return (uri) => {
@@ -140,9 +140,8 @@ function createFreeResolver(templates: readonly TemplateEntry[]): UriResolver {
 }
 
 /**
- * Makes the resolver of a catalog. Matching is linear in the length of the URI: no pattern is built from a template, so
- * there is none to make slow (CVE-2026-0621). A URI that resolves to nothing is the same nothing whether it is
- * malformed, unknown or not exposed.
+ * Creates the resolver of a catalog. Matching is linear in the length of the URI: no regular expression is built from a template
+ * (CVE-2026-0621). The result for a URI without a resource does not tell whether it is malformed, unknown or not exposed.
  */
 export function createUriResolver(catalog: Catalog): UriResolver {
   const exact = new Map(catalog.resources.map((resource) => [resource.uri, resource]));

@@ -2,18 +2,12 @@ import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import {
-  syntheticFields,
-  defaultOnDisconnect,
-  type ConfirmFunction,
-  type Confirm,
-  type ToolOptions,
-} from "../tags/tool-options.ts";
+import { defaultOnDisconnect, syntheticFields, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
 import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import type { Effect } from "../tags/tag-of.ts";
 import { assertThingNamed } from "./entry-scopes.ts";
 import type { ToolEntry, ToolHints, ToolInput } from "./entry.ts";
-import { headOf, type EntryHead, type Exposed } from "./kinds/mapping.ts";
+import { toEntryHead, type EntryHead, type Exposed } from "./kinds/mapping.ts";
 import { runHandler } from "./context/tool-context.ts";
 import { splitFields } from "./tool-schemas.ts";
 import { toWireName } from "./wire-name.ts";
@@ -40,7 +34,7 @@ export interface NestingWords {
    */
   readonly reach?: readonly string[];
   /**
-   * The scopes of these calls, whatever the caller was granted.
+   * The scopes of these calls, in place of the caller's.
    * @default the scope for reading, and that for writing if the tool may change something
    */
   readonly authority?: readonly string[];
@@ -57,29 +51,21 @@ export function keepNesting(
   };
 }
 
-/** Returns what the option `confirm` makes of an entry. */
+/** Returns the fields of an entry that the option `confirm` sets. */
 export function confirmFields(
   confirm: Confirm | undefined,
   client: SurfaceClient<unknown>,
   origin: string,
 ): Pick<ToolEntry, "confirm" | "confirmWord" | "confirmText"> {
+  const write = toConfirmFunction(confirm);
   return {
     confirm: toConfirmRule(confirm),
     confirmWord: toConfirmWord(confirm),
-    confirmText: toConfirmText(toConfirmFunction(confirm), client, origin),
+    confirmText: write && (({ input, caller }) => runHandler<unknown>(() => write(input, { client, caller }), origin)),
   };
 }
 
-function toConfirmText(
-  write: ConfirmFunction | undefined,
-  client: SurfaceClient<unknown>,
-  origin: string,
-): ToolEntry["confirmText"] {
-  if (write === undefined) return undefined;
-  return ({ input, caller }) => runHandler<unknown>(() => write(input, { client, caller }), origin);
-}
-
-/** The fields that the tools of all members have. */
+/** The fields of the tools of all members. */
 type ToolHead = EntryHead &
   Pick<ToolEntry, "name" | "hints" | "onDisconnect" | "confirm" | "confirmWord" | "confirmText" | "owner" | "preview">;
 
@@ -96,14 +82,10 @@ function toPreview({ member }: ExposedTool, own: ToolInput, origin: string): (ar
   return (args) => checkInput(input, own.decode(splitFields(args, names)[0]), origin);
 }
 
-/**
- * Returns the fields that the tools of all members have.
- *
- * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`.
- */
+/** Returns the fields of the tools of all members. @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`. */
 export function toToolHead(exposed: ExposedTool, hints: ToolHints, own: ToolInput): ToolHead {
   const { scopes, options, client } = exposed;
-  const head = headOf(exposed, hints.readOnlyHint ? scopes.read : scopes.write);
+  const head = toEntryHead(exposed, hints.readOnlyHint ? scopes.read : scopes.write);
   const { id, origin } = head;
   assertThingNamed(head, own, origin);
   return {

@@ -1,16 +1,16 @@
-import { deepFreeze, setOwn, isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
-import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
-import { toInputSchema, toOutputSchema, type CompiledSchema } from "../schema/compile-schema.ts";
-import type { MaybeSchema } from "../surface/member.ts";
-import type { ToolInput, ToolOutput } from "./entry.ts";
 import { SurfaceError } from "../errors.ts";
+import { toInputSchema, toOutputSchema, type CompiledSchema } from "../schema/compile-schema.ts";
+import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
+import { deepFreeze, isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import { orderKeywords } from "../schema/keywords.ts";
 import type { Schema } from "../schema/standard.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { isRichContent } from "./content/rich-content.ts";
+import type { MaybeSchema } from "../surface/member.ts";
 import { isContent } from "./content/content.ts";
-import { orderKeywords } from "../schema/keywords.ts";
+import { isRichContent } from "./content/rich-content.ts";
+import type { ToolInput, ToolOutput } from "./entry.ts";
 
-/** How a tool with this input schema takes its arguments. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
+/** Returns the input of a tool with this schema. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
   const compiled = toInputSchema(schema, where);
   const isFlat = refusedAtRoot(compiled.json).length === 0;
@@ -23,7 +23,7 @@ export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
   });
 }
 
-/** Splits arguments into the member's own input and the fields that every tool of its kind takes. */
+/** Splits arguments into the member's own input and the arguments that every tool of its kind takes. */
 export function splitFields(args: JsonObject, names: readonly string[]): readonly [own: JsonObject, extra: JsonObject] {
   const own: JsonObject = {};
   const extra: JsonObject = {};
@@ -31,7 +31,7 @@ export function splitFields(args: JsonObject, names: readonly string[]): readonl
   return [own, extra];
 }
 
-/** The output side of a schema that is always there. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
+/** Compiles an output schema. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function compileOutput(schema: Schema, where: string): CompiledSchema {
   const compiled = toOutputSchema(schema, where);
   if (compiled === undefined)
@@ -39,7 +39,7 @@ export function compileOutput(schema: Schema, where: string): CompiledSchema {
   return compiled;
 }
 
-/** The answer of a tool whose author declared no output: any JSON; what is not an object travels under `value`. */
+/** The output of a tool without an output schema: any JSON. A value that is not an object is put under `value`. */
 export const undeclaredOutput: ToolOutput = Object.freeze({
   json: undefined,
   stringify(value: unknown): string {
@@ -49,7 +49,7 @@ export const undeclaredOutput: ToolOutput = Object.freeze({
   },
 });
 
-/** The answer of a tool whose output is `richContent`: what it says to programs is under no schema. */
+/** The output of a tool with `richContent`: its `structuredContent` has no schema. */
 const richOutput: ToolOutput = Object.freeze({ ...undeclaredOutput, rich: "always" });
 
 /** Returns {@link undeclaredOutput} of one tool, which refuses tool results in the shape of the protocol. */
@@ -84,7 +84,7 @@ function isBlock(block: unknown): boolean {
   return isJsonObject(block) && typeof block["type"] === "string";
 }
 
-/** The values that each member of a result may have. An object with any other key is a document, or an answer of its own. */
+/** The values that each member of a result may have. An object with another key is data. */
 const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
   content: (value) => Array.isArray(value) && value.every(isBlock),
   structuredContent: (value) => value === undefined || isJsonObject(value),
@@ -108,8 +108,8 @@ function isMeantAsResult(value: object): boolean {
 }
 
 /**
- * Refuses a tool result in the shape of the protocol: it would be answered as data, and its `isError: true` as a success. Refuses
- * what `content()` made, too, where a procedure returns it without the output schema for it.
+ * Refuses a tool result in the shape of the protocol: it would be sent as data, and its `isError: true` as a success. Also refuses
+ * the result of `content()` from a procedure without `output: richContent`.
  *
  * @throws SurfaceError `INVALID_OUTPUT`.
  */
@@ -136,4 +136,43 @@ export function withFields(json: JsonSchema, fields: Readonly<Record<string, Jso
   const admitting: JsonObject = propertyNames === undefined ? {} : { propertyNames: names };
   const own: JsonObject = isJsonObject(properties) ? properties : {};
   return deepFreeze(orderKeywords({ ...json, ...admitting, properties: { ...own, ...fields } }));
+}
+
+/** An optional integer argument of a generated tool. */
+export interface NumberField {
+  readonly name: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+  readonly description: string;
+}
+
+/** Caps a wait at the timeout of the tool: a longer wait could only end with `TIMEOUT`, where the tool has a result for it. */
+export function capField(field: NumberField, timeoutMs: number | undefined): NumberField {
+  if (timeoutMs === undefined || timeoutMs >= field.maximum) return field;
+  const maximum = Math.max(field.minimum, Math.floor(timeoutMs));
+  return { ...field, maximum, default: Math.min(field.default, maximum) };
+}
+
+/** Returns the JSON Schema of a field. */
+export function toFieldSchema({ description, minimum, maximum, default: value }: NumberField): JsonSchema {
+  return Object.freeze({ type: "integer", description, minimum, maximum, default: value });
+}
+
+/** Creates the error of an argument of a generated tool. Agents read `message`. */
+export function invalidArgument(path: string, message: string): SurfaceError {
+  return new SurfaceError("VALIDATION_ERROR", `Cannot read "${path}": ${message}`, { issues: [{ path, message }] });
+}
+
+/** Returns an argument; `undefined` if it was left out. */
+export function ownArgument(args: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(args, name) ? args[name] : undefined;
+}
+
+/** Returns the value of a field. @throws SurfaceError `VALIDATION_ERROR` for a value that is not an integer in range. */
+export function readField({ name, minimum, maximum, default: byDefault }: NumberField, args: JsonObject): number {
+  const value = ownArgument(args, name);
+  if (value === undefined) return byDefault;
+  if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+  throw invalidArgument(name, `expected an integer from ${minimum} to ${maximum}`);
 }

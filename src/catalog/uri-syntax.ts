@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { matching, type Option } from "../options/option.ts";
 import { pickOptions } from "../options/read-options.ts";
 
-/** One segment of a template of its own: a text that has to be there, or a variable. */
+/** One segment of a hand-written URI template: a fixed text, or a variable. */
 export type UriSegment = { readonly literal: string } | { readonly variable: string };
 
 const schemePattern = /^[a-z][a-z0-9+.-]*:\/\/[^{}/]+(?:\/|$)/;
@@ -14,37 +14,48 @@ function refuse(origin: string, uri: string, must: string): SurfaceError {
   return new SurfaceError("INVALID_OPTION", `Adding ${origin}: its URI "${uri}" ${must}`);
 }
 
-function assertFree(uri: unknown, origin: string, prefix: string): asserts uri is string {
+function assertScheme(uri: unknown, origin: string, prefix: string): asserts uri is string {
   if (typeof uri !== "string" || uri.length > maxLength || !schemePattern.test(uri)) {
     throw refuse(origin, String(uri), 'must be like "app://name/…": a lower-case scheme, then segments');
   }
   if (uri.startsWith(prefix)) throw refuse(origin, uri, `must not begin with "${prefix}", which is for keys`);
 }
 
-/**
- * Refuses a URI of a resource's own that is none, or that begins as those of members do.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
+/** Refuses an invalid URI of a hand-written resource, and one that begins like the URIs of members. @throws SurfaceError `INVALID_OPTION`. */
 export function assertFreeUri(uri: unknown, origin: string, prefix: string): asserts uri is string {
-  assertFree(uri, origin, prefix);
+  assertScheme(uri, origin, prefix);
   if (uri.split("/").every((segment) => literalPattern.test(segment))) return;
-  throw refuse(origin, uri, "must be written with no more than what needs no encoding");
+  throw refuse(origin, uri, "must have only characters that need no percent-encoding");
 }
 
 /**
- * Reads a template of a resource's own: every variable is one whole segment, behind a scheme and a first segment.
+ * Reads the URI template of a hand-written resource: after the scheme and a first segment, every variable is one whole segment.
  *
+ * @param variables - the variables of the resource, each of which the template must have once.
  * @throws SurfaceError `INVALID_OPTION`.
  */
-export function readFreeTemplate(uri: unknown, origin: string, prefix: string): readonly UriSegment[] {
-  assertFree(uri, origin, prefix);
-  return uri.split("/").map((segment) => {
+export function readFreeTemplate(
+  uri: unknown,
+  variables: readonly { readonly name: string; readonly required: boolean }[],
+  [origin, prefix]: readonly [origin: string, prefix: string],
+): readonly UriSegment[] {
+  assertScheme(uri, origin, prefix);
+  const named: string[] = [];
+  const segments = uri.split("/").map((segment) => {
     const variable = variablePattern.exec(segment)?.[1];
-    if (variable !== undefined) return { variable };
+    if (variable !== undefined) {
+      named.push(variable);
+      return { variable };
+    }
     if (literalPattern.test(segment)) return { literal: segment };
     throw refuse(origin, uri, "must have each {variable} as a whole segment");
   });
+  const required = variables.filter((variable) => variable.required).map(({ name }) => name);
+  if (named.length === variables.length && named.toSorted().join() === required.toSorted().join()) return segments;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Adding ${origin}: its "uriTemplate" must have each variable once, and all of them must be required`,
+  );
 }
 
 /**
@@ -56,12 +67,12 @@ export const uriPrefix: Option = matching(
   /^[a-z][a-z0-9+.-]*:\/\/(?:[A-Za-z0-9._~@:-]+\/)*$/,
 );
 
-/** Refuses a prefix of URIs that no key can be appended to. @throws SurfaceError `INVALID_OPTION`. */
+/** Refuses an invalid prefix of URIs. @throws SurfaceError `INVALID_OPTION`. */
 export function assertUriPrefix(prefix: string): void {
-  pickOptions({ uriPrefix: prefix }, { uriPrefix }, "Making a catalog");
+  pickOptions({ uriPrefix: prefix }, { uriPrefix }, "Cannot create a catalog");
 }
 
-// A dot, a slash, and what somebody strips behind dots: as they are, or as what decoding makes them, however often.
+// A dot, a slash, and the characters that file systems strip behind dots: plain, or percent-encoded any number of times.
 const dot = String.raw`(?:\.|%(?:25)*2e)`;
 const slash = String.raw`(?:[/\\]|%(?:25)*(?:2f|5c))`;
 const stripped = String.raw`(?:[. ]|%(?:25)*2[e0])*`;
@@ -69,8 +80,8 @@ const stripped = String.raw`(?:[. ]|%(?:25)*2[e0])*`;
 const climbing = new RegExp(`(?:^|${slash})${dot}{2}${stripped}(?:$|${slash})`, "i");
 
 /**
- * Whether a text has a segment that leads out of the folder that it is read in, also where whoever has it decodes it once
- * more than it was encoded (CWE-22, CWE-174). Takes time in proportion to the length of the text.
+ * Returns whether a text has a segment that leads out of its folder, also after it is decoded once more than it was encoded
+ * (CWE-22, CWE-174). Takes time in proportion to the length of the text.
  */
 export function isClimbing(text: string): boolean {
   return climbing.test(text);

@@ -1,17 +1,17 @@
 import { SurfaceError } from "../errors.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
-/** A tool's name on the wire, in types: dots become `_`, case stays. */
+/** The wire name of a tool: its id with `_` for each dot. */
 export type WireName<TKey extends string> = TKey extends `${infer Head}.${infer Tail}`
   ? `${Head}_${WireName<Tail>}`
   : TKey;
 
 // Keys with one name on the wire meet under it, as a union.
-/** keys -> the same keys under their names on the wire. */
+/** Keys by their wire names. */
 type KeysByWireName<TKeys extends string> = { readonly [Key in TKeys as WireName<Key>]: Key };
 
 // A key without a dot is its own name, so of two keys with one name, one has a dot: the objection is to that one.
-/** keys, the same keys by name -> those with a dot that share their name with another. */
+/** The keys with a dot that share their wire name with another. */
 type SharedNames<TKeys extends string, TByName> = TKeys extends `${string}.${string}`
   ? [TByName[WireName<TKeys> & keyof TByName]] extends [TKeys]
     ? never
@@ -34,7 +34,7 @@ export type MayCollide<TKeys> = [TKeys & Underscored] extends [never]
     ? false
     : true;
 
-/** Keys of tools -> a sentence for each two of them with one name on the wire; `never` when all names differ. */
+/** A sentence for each two tools with one wire name; `never` when all names differ. */
 export type CollisionSentence<TKeys extends string> = SentenceAmong<
   TKeys & Dotted,
   KeysByWireName<(TKeys & Dotted) | (TKeys & Underscored)>
@@ -47,7 +47,7 @@ type Dotted = `${string}.${string}`;
 type Underscored = `${string}_${string}`;
 
 // A pattern is a name that may exist, and no proof of a collision.
-/** Keys with a dot, the keys by name -> the sentences about those that share their name. */
+/** The sentences about keys with a dot that share their wire name. */
 type SentenceAmong<TDotted extends string, TByName> = TDotted extends unknown
   ? [TByName[WireName<TDotted> & keyof TByName]] extends [TDotted]
     ? never
@@ -56,29 +56,29 @@ type SentenceAmong<TDotted extends string, TByName> = TDotted extends unknown
       : `the tools "${TDotted}" and "${Exclude<TByName[WireName<TDotted> & keyof TByName] & string, TDotted>}" have one name, "${WireName<TDotted>}": rename one of them`
   : never;
 
-/** The longest name on the wire: what model providers accept. */
+/** Characters of a wire name that model providers accept. */
 const maxLength = 64;
 
 /** Above this, a host's own prefix (`mcp__server__`) may push the name over 64. */
 const comfortableLength = 40;
 
-/** How a name is made. */
+/** Options of {@link toWireName}. */
 export interface WireNameOptions {
-  /** Keep `-`, in the name of a bespoke tool or of something mounted; hosts that rewrite it to `_` may show another name. */
+  /** Accepts `-`, in names of hand-written tools and mounted operations. Some hosts rewrite it to `_`. @default false */
   readonly allowDash?: boolean;
-  /** Where the name comes from, for the error. */
+  /** The name in messages. */
   readonly origin: string;
 }
 
-// A dot stands between two names, as in the key of a member: what is nothing but dots would be called `_`.
+// A dot stands between two names, as in the key of a member.
 const plainId = /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/;
 const dashedId = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
 /**
- * The name of an id on the wire: dots become `_`, case stays.
+ * Returns the wire name of an id: with `_` for each dot.
  *
- * @throws SurfaceError `INVALID_NAME` when it is not letters, digits, `_`, `-` where that is allowed, and single dots inside, or is
- * longer than 64.
+ * @throws SurfaceError `INVALID_NAME` for other characters than letters, digits, `_`, `-` if allowed, and single dots inside; and for
+ * more than 64 characters.
  */
 export function toWireName(id: string, { allowDash = false, origin }: WireNameOptions): string {
   const pattern = allowDash ? dashedId : plainId;
@@ -89,7 +89,7 @@ export function toWireName(id: string, { allowDash = false, origin }: WireNameOp
   );
 }
 
-/** A sentence about a name that works but may not everywhere; `undefined` where there is nothing to say. */
+/** Returns a sentence about a name that some hosts cannot use; `undefined` for others. */
 export function nameWarning(name: string, origin: string): string | undefined {
   if (name in Object.prototype) {
     return `the name "${name}" of ${origin} is one that every JavaScript object has: hosts that keep tools in one confuse them`;

@@ -1,5 +1,5 @@
 import type { EntryCall, ToolEntry } from "../catalog/entry.ts";
-import { readField, toFieldSchema, type NumberField } from "../catalog/number-field.ts";
+import { readField, toFieldSchema, type NumberField } from "../catalog/tool-schemas.ts";
 import { Refusal } from "../errors.ts";
 import { deepFreeze, type JsonObject } from "../schema/json.ts";
 import { createCallTool } from "./call-tool.ts";

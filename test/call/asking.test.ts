@@ -201,7 +201,7 @@ describe("a client that cannot be asked", () => {
     expect(outcome).toMatchObject({
       kind: "refused",
       code: "CLIENT_CANNOT",
-      message: "the client of this call cannot be asked what it takes: elicitation by form",
+      message: "the client of this call does not support elicitation by form",
       details: { requiredCapabilities: { elicitation: { form: {} } } },
       requiredCapabilities: { elicitation: { form: {} } },
     });
@@ -210,7 +210,7 @@ describe("a client that cannot be asked", () => {
   it("is told which capability it takes when a nested call let it through", async () => {
     const tools = openTools({ s: asking(sampling), host: { reach: ["s"], handler: (_args, { call }) => call("s") } });
     const outcome = await tools.call("host", {}, { asking: { kinds: new Set() } });
-    const message = expect.stringMatching(/what it takes: sampling$/);
+    const message = expect.stringMatching(/does not support sampling$/);
     expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", message, requiredCapabilities: { sampling: {} } });
   });
 

@@ -134,7 +134,7 @@ describe("a tool whose caller must be allowed to act on what an argument names",
   it("is a boot error when it takes no such argument", () => {
     const wrong = push({ resource: { ...resource, argument: "repository" } });
     expect(() => toolsOf({ push: wrong })).toThrow(
-      'Adding tool "push": its "resource" is named by the argument "repository", and it takes none of this name',
+      'Adding tool "push": its "resource" is named by the argument "repository", which its input does not have',
     );
   });
 });

@@ -11,7 +11,7 @@ const greet: AnyBespokeTool = {
 
 describe("a call that asks a client whose session ends", () => {
   const leaving: AskPort = { kinds: everyKind, push: () => Promise.reject(toSessionOver()) };
-  const isOver = "the session of the client that was to be asked is ending: nobody can be asked in it any more";
+  const isOver = "the session of the client is ending, and cannot take questions any more";
   const sure: readonly [string, Parameters<typeof openTools>[0]][] = [
     ["reads", { asks: { ...greet, mutates: false } }],
     ["is to be confirmed", { asks: { confirm: true, handler: () => ({}) } }],

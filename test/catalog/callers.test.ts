@@ -3,7 +3,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { LingeringWatches } from "../../src/catalog/resources/lingering-watches.ts";
+import { LingeringWatches } from "../../src/catalog/resources/change-waits.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { collection } from "../../src/surface/define-members.ts";

@@ -91,7 +91,7 @@ describe("toAskForm()", () => {
     const form = toAskForm(z.object({ a: z.string(), b: z.number().max(3), c: z.boolean() }), where);
     await expect(form.read({ a: "x", b: 4711, c: "secret" })).rejects.toMatchObject({
       code: "ASK_FAILED",
-      message: 'the form was filled in with what does not fit it: "b", "c" are not what was asked for',
+      message: 'the answer to the form is invalid: "b", "c" do not fit the form',
     });
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { ProgressReport } from "../../src/catalog/entry.ts";
-import { withHeartbeat } from "../../src/catalog/heartbeat.ts";
+import { withHeartbeat } from "../../src/catalog/kinds/waiting-tool.ts";
 import { SurfaceError } from "../../src/errors.ts";
 
 describe("withHeartbeat()", () => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
-import { KeyList, withKeyCompleters } from "../../src/catalog/resources/key-completer.ts";
+import { KeyList, withKeyCompleters } from "../../src/catalog/resources/collection-keys.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { diffLists, patchList } from "../../src/catalog/list-changes.ts";
+import { diffLists, patchSorted } from "../../src/catalog/list-changes.ts";
 import type { MountedOperation, MountedResource } from "../../src/catalog/mounts/mount.ts";
 import { mount } from "./mount-support.ts";
 import { Shelf } from "./mount-shelf.ts";
@@ -28,10 +28,16 @@ describe("lists of what is mounted", () => {
     expect(diffLists([1, 2, 3], [2, 5, 3])).toEqual({ gone: [1], come: [5] });
   });
 
-  it("patchList() gives the same list when nothing has gone or come", () => {
-    const list = [1, 2];
-    expect(patchList(list, { gone: [], come: [] })).toBe(list);
-    expect(patchList(list, { gone: [1], come: [3] })).toEqual([2, 3]);
+  it.each([1, 40])("patchSorted() keeps the order, and diffLists() knows the difference: %i items", (count) => {
+    const toId = (text: string): string => text;
+    const come = Array.from({ length: count }, (_, index) => `b${index + 10}`);
+    const patched = patchSorted(["a", "b", "c"], { gone: ["b"], come: come.toReversed() }, toId);
+    expect(patched).toEqual(["a", ...come, "c"]);
+    expect(Object.isFrozen(patched)).toBe(true);
+    const list = ["a", "b", "c"];
+    const diff = { gone: ["b"], come: ["d"] };
+    expect(diffLists(list, patchSorted(list, diff, toId))).toBe(diff);
+    expect(diffLists(["a", "b"], patchSorted(list, diff, toId))).toEqual({ gone: ["b"], come: ["c", "d"] });
   });
 
   it("keep what is listed twice when it goes once", () => {

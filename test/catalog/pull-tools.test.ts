@@ -112,7 +112,7 @@ describe("read_resource", () => {
     const client = serve(backend().flaky.link);
     expect(await client.tools.read_resource({ uri: at(path) })).toMatchObject({
       code: "ABSENT",
-      text: `ABSENT: there is nothing under "${at(path)}" now`,
+      text: `ABSENT: the resource "${at(path)}" has no value at present`,
     });
   });
 

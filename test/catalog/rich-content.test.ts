@@ -172,7 +172,7 @@ describe("richContent", () => {
       },
     };
     const checked = richContent["~standard"].validate(given);
-    expect(checked).toEqual({ issues: [{ message: "expected what content() makes" }] });
+    expect(checked).toEqual({ issues: [{ message: "expected the result of content()" }] });
   });
 
   it("withholds what a handler returns that fits none of it, and tells the owner", async () => {

@@ -74,10 +74,10 @@ describe("the items that a collection lists", () => {
     expect(items).toHaveLength(1000);
     expect(items.at(0)?.name).toBe("jobs/k8500");
     expect(items.at(-1)?.name).toBe("jobs/k9499");
-    expect(catalog.resources[0]?.description).toBe("Every key; of the items at most 1000 are listed");
+    expect(catalog.resources[0]?.description).toBe("Every key; at most 1000 items are listed");
     const told = collection({ key: z.string(), schema: z.number(), description: "The jobs" });
     const { resources } = catalogOf({ jobs: mcpResource(told, { listItems: true }) });
-    expect(resources[0]?.description).toBe("The keys of: The jobs (Every key; of the items at most 1000 are listed)");
+    expect(resources[0]?.description).toBe("The keys of: The jobs (Every key; at most 1000 items are listed)");
   });
 
   it("all resolve, each to something of its own, whatever the keys", () => {

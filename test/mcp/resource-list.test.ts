@@ -188,7 +188,7 @@ describe.each(["legacy", "modern"] as const)("a list with items in the %s era", 
       {
         uri: "shop://jobs",
         name: "jobs",
-        description: "The keys of: The jobs (Every key; of the items at most 1000 are listed)",
+        description: "The keys of: The jobs (Every key; at most 1000 items are listed)",
         mimeType,
       },
       { uri: "shop://jobs.x", name: "jobs.x", mimeType },

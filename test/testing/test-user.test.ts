@@ -121,7 +121,7 @@ describe.each(["legacy", "modern"] as const)("createTestClient() with a user, %s
     const refused = {
       isError: true,
       code: "CLIENT_CANNOT",
-      text: "CLIENT_CANNOT: the client of this call cannot be asked what it takes: elicitation by form",
+      text: "CLIENT_CANNOT: the client of this call does not support elicitation by form",
       error: { code: "CLIENT_CANNOT", details: { requiredCapabilities: { elicitation: { form: {} } } } },
     };
     expect(await client.tools.close({ id: 1 })).toMatchObject(refused);

@@ -1,87 +1,71 @@
-import { isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
-import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
-import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../../schema/standard.ts";
 import { toInputSchema } from "../../schema/compile-schema.ts";
+import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
+import { isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../../schema/standard.ts";
 import { checkInput } from "../../surface/check-value.ts";
 import type { AskSchema } from "./asking.ts";
 
-const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-time"]);
+const formats: ReadonlySet<string> = new Set(["email", "uri", "date", "date-time"]);
 
-/** What of a schema is a text, which a choice may be. */
-const words = ["title", "description", "default"] as const;
+/** The keywords that fields of every type have. */
+const common = ["title", "description", "default"] as const;
 
 function keep(json: JsonSchema, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([key]) => keys.includes(key)));
 }
 
-function areTexts(values: JsonValue | undefined): values is string[] {
-  return Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === "string");
-}
-
-/** One of several constant texts, each with a title. */
-function toTitled(options: JsonValue | undefined): JsonObject[] | undefined {
-  if (!Array.isArray(options) || options.length === 0) return undefined;
-  const titled = options.flatMap((option) => {
-    const value = isJsonObject(option) ? onlyText(option) : undefined;
-    if (value === undefined || !isJsonObject(option)) return [];
-    const { title = value } = option;
-    return typeof title === "string" ? [{ const: value, title }] : [];
-  });
-  return titled.length === options.length ? titled : undefined;
-}
-
-function onlyText({ const: value, enum: values }: JsonObject): string | undefined {
+/** Returns an alternative that is one constant text, with its title. */
+function toTitled(option: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(option)) return undefined;
+  const { const: value, enum: values } = option;
   const [only = value] = Array.isArray(values) && values.length === 1 ? values : [];
-  return typeof only === "string" ? only : undefined;
+  const { title = only } = option;
+  return typeof only === "string" && typeof title === "string" ? { const: only, title } : undefined;
 }
 
-/** What a choice is one of: texts, or texts with titles; `undefined` for what is no choice. */
-function toChoices(json: JsonSchema): { enum: string[] } | { titled: JsonObject[] } | undefined {
-  if (typeof json["const"] === "string") return { enum: [json["const"]] };
-  if (areTexts(json["enum"])) return { enum: json["enum"] };
-  const titled = toTitled(json["oneOf"] ?? json["anyOf"]);
-  return titled && { titled };
+/** Returns the choice of one text, without or with titles; `undefined` for another schema. */
+function toChoice(json: JsonSchema, titledKey: "oneOf" | "anyOf"): JsonObject | undefined {
+  const { const: only, enum: values } = json;
+  const texts = typeof only === "string" ? [only] : values;
+  if (Array.isArray(texts) && texts.length > 0 && texts.every((value) => typeof value === "string")) {
+    return { type: "string", enum: texts };
+  }
+  const options: JsonValue | undefined = json["oneOf"] ?? json["anyOf"];
+  if (!Array.isArray(options) || options.length === 0) return undefined;
+  const titled = options.flatMap((option: JsonValue) => toTitled(option) ?? []);
+  return titled.length === options.length ? { [titledKey]: titled } : undefined;
 }
 
 function toText(json: JsonSchema): JsonObject {
-  const kept = keep(json, [...words, "minLength", "maxLength"]);
-  // Others are told to nobody, and validated all the same.
-  return { type: "string", ...kept, ...(formats.has(json["format"]) ? { format: json["format"] ?? "" } : {}) };
+  const { format } = json;
+  // The protocol knows no other formats. The schema still validates them.
+  const known = typeof format === "string" && formats.has(format) ? { format } : {};
+  return { type: "string", ...keep(json, [...common, "minLength", "maxLength"]), ...known };
 }
 
 function toList(json: JsonSchema): JsonObject | undefined {
-  const { items } = json;
-  const choices = isJsonObject(items) ? toChoices(items) : undefined;
-  if (choices === undefined) return undefined;
-  const said = keep(json, [...words, "minItems", "maxItems"]);
-  return {
-    type: "array",
-    ...said,
-    items: "enum" in choices ? { type: "string", enum: choices.enum } : { anyOf: choices.titled },
-  };
+  const items = isJsonObject(json["items"]) ? toChoice(json["items"], "anyOf") : undefined;
+  return items && { type: "array", ...keep(json, [...common, "minItems", "maxItems"]), items };
 }
 
 /**
- * One field of a form as clients may be told of it: a text, a number, true or false, one or several of a choice of texts.
- * What they are not told of is validated all the same. `undefined` for what is none of these.
+ * Returns one field of a form in the protocol's subset of JSON Schema: a text, a number, true or false, one or several of a choice of
+ * texts; `undefined` for another schema. The schema still validates the keywords that are left out.
  */
 function toFormField(json: JsonSchema): JsonObject | undefined {
-  const choices = toChoices(json);
-  if (choices !== undefined) {
-    const said = { type: "string", ...keep(json, words) };
-    return "enum" in choices ? { ...said, enum: choices.enum } : { ...said, oneOf: choices.titled };
-  }
-  // Of what is no text, nobody can be given a choice.
+  const choice = toChoice(json, "oneOf");
+  if (choice !== undefined) return { type: "string", ...keep(json, common), ...choice };
+  // The protocol has only choices of texts.
   if ("enum" in json || "const" in json) return undefined;
   switch (json["type"]) {
     case "string":
       return toText(json);
     case "number":
     case "integer":
-      return { type: json["type"], ...keep(json, [...words, "minimum", "maximum"]) };
+      return { type: json["type"], ...keep(json, [...common, "minimum", "maximum"]) };
     case "boolean":
-      return { type: "boolean", ...keep(json, words) };
+      return { type: "boolean", ...keep(json, common) };
     case "array":
       return toList(json);
     default:
@@ -91,9 +75,9 @@ function toFormField(json: JsonSchema): JsonObject | undefined {
 
 /** A form that a user fills in. */
 interface AskForm {
-  /** What clients are told of it: a flat object. */
+  /** Its `requestedSchema`: a flat object. */
   readonly json: JsonObject;
-  /** Reads what was filled in. Rejects with a `Refusal` `ASK_FAILED` naming the fields that do not fit. */
+  /** Validates the answer. Rejects with a `Refusal` `ASK_FAILED` naming the fields that do not fit. */
   read(content: JsonObject): Promise<unknown>;
 }
 
@@ -105,8 +89,8 @@ function fieldsOf(json: JsonSchema, where: string): readonly (readonly [name: st
   const { type, properties = {} } = json;
   if (type !== "object" || !isJsonObject(properties)) throw refuse(where, "a form must be an object of fields");
   return Object.entries(properties).map(([name, field]) => {
-    const told = isJsonObject(field) ? toFormField(field) : undefined;
-    if (told !== undefined) return [name, told];
+    const formField = isJsonObject(field) ? toFormField(field) : undefined;
+    if (formField !== undefined) return [name, formField];
     throw refuse(
       where,
       `field "${name}" must be a text, a number, true or false, or a choice of texts: forms are flat`,
@@ -114,40 +98,37 @@ function fieldsOf(json: JsonSchema, where: string): readonly (readonly [name: st
   });
 }
 
-function requiredOf({ required }: JsonSchema): readonly string[] {
-  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-}
-
-/** A JSON Schema goes out as its author wrote it, where each field of it is one. */
-function toOwn(schema: JsonSchema, where: string): JsonObject {
+/** Returns a JSON Schema as its author wrote it. */
+function copyOf(schema: JsonSchema, where: string): JsonObject {
   fieldsOf(schema, where);
-  // A copy, and nothing but JSON.
+  // JSON alone, and a copy.
   return JSON.parse(JSON.stringify(schema)) as JsonObject;
 }
 
-function toTold(json: JsonSchema, where: string): JsonObject {
+function toFormJson(json: JsonSchema, where: string): JsonObject {
   const properties: JsonObject = {};
   for (const [name, field] of fieldsOf(json, where)) setOwn(properties, name, field);
-  const required = requiredOf(json);
-  return { type: "object", properties, ...(required.length === 0 ? {} : { required: [...required] }) };
+  const { required } = json;
+  const isRequired = Array.isArray(required) && required.length > 0;
+  return { type: "object", properties, ...(isRequired ? { required } : {}) };
 }
 
-/** The fields that did not fit, by the author's names for them: nothing that the client has said. */
+/** Names the fields that do not fit, and quotes nothing of the answer. */
 function toUnfit(cause: SurfaceError, json: JsonObject): Refusal {
   const { properties = {} } = json;
   const fields = Object.keys(properties ?? {}).filter((name) =>
     cause.issues.some(({ path }) => path === name || path.startsWith(`${name}.`)),
   );
   const named = fields.map((name) => JSON.stringify(name)).join(", ");
-  const which = fields.length === 0 ? "" : `: ${named} ${fields.length === 1 ? "is" : "are"} not what was asked for`;
-  return new Refusal("ASK_FAILED", `the form was filled in with what does not fit it${which}`);
+  const which = fields.length === 0 ? "" : `: ${named} ${fields.length === 1 ? "does" : "do"} not fit the form`;
+  return new Refusal("ASK_FAILED", `the answer to the form is invalid${which}`);
 }
 
 /**
  * Reads the schema of a form.
  *
  * @param where - names the question in errors, for example `Asking "target"`.
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the first field that no form can have.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the first field that is not possible in a form.
  */
 export function toAskForm(schema: AskSchema, where: string): AskForm {
   if (isBrokenSchema(schema)) throw refuse(where, whyNoSchema(schema));
@@ -155,7 +136,7 @@ export function toAskForm(schema: AskSchema, where: string): AskForm {
   const validator: Schema = isOwn ? fromJsonSchema(schema) : schema;
   const compiled = toInputSchema(validator, where);
   if (compiled.wrapped) throw refuse(where, "a form must be an object of fields");
-  const json = isOwn ? toOwn(schema, where) : toTold(compiled.json, where);
+  const json = isOwn ? copyOf(schema, where) : toFormJson(compiled.json, where);
   return {
     json,
     async read(content) {

@@ -3,7 +3,7 @@ import type { InferOutput, Schema } from "../../schema/standard.ts";
 import { duration, withDefault, type OptionFields, type WithDefaults } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
 
-/** What a client can be asked: its user by a form, its model, or where its user works. */
+/** The kind of a question: a form for the user, a request to the model, or the roots where the user works. */
 export type AskKind = "elicit" | "sample" | "roots";
 
 /** One question to a client: a kind, and the params of its protocol method. */
@@ -14,7 +14,7 @@ export interface ClientAsk {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A question with the time that it has. */
+/** A question with its timeout. */
 export interface TimedAsk extends ClientAsk {
   readonly timeoutMs: number;
 }
@@ -47,24 +47,24 @@ export interface ElicitRequest extends AskTimeoutOptions {
 /** The fields of a form: a flat object of texts, numbers, booleans and choices, as a schema or a JSON Schema. */
 export type AskSchema = Schema | JsonSchema;
 
-/** What a form comes to: what the schema makes of it, or JSON where that is a JSON Schema. */
+/** The content of a filled-in form: the output of its schema, or JSON for a JSON Schema. */
 export type AskContent<TSchema> = [Extract<TSchema, Schema>] extends [never]
   ? JsonObject
   : InferOutput<Extract<TSchema, Schema>>;
 
-/** What a user has said to a form. Only `"accept"` is consent. */
+/** The answer of a user to a form. Only `"accept"` is consent. */
 export type Elicited<TContent> =
   | { readonly action: "accept"; readonly content: TContent }
   | { readonly action: "decline" | "cancel" };
 
-/** A message that a model is given. */
+/** A message to a model. */
 export interface SampleMessage {
   readonly role: "user" | "assistant";
   /** A block of content, or several; a text stands for a block of it. */
   readonly content: string | JsonObject | readonly JsonObject[];
 }
 
-/** A request to the client's model: the params of `sampling/createMessage`, and the time that it has. */
+/** A request to the client's model: the params of `sampling/createMessage`, and a timeout. */
 export interface SampleRequest extends AskTimeoutOptions {
   readonly messages: readonly SampleMessage[];
   readonly maxTokens: number;
@@ -75,7 +75,7 @@ export interface SampleRequest extends AskTimeoutOptions {
   readonly metadata?: JsonObject;
 }
 
-/** What a client's model has written. */
+/** The answer of a client's model. */
 export interface Sampled {
   readonly role: "user" | "assistant";
   /** The text of all blocks that are texts, in order. */
@@ -98,7 +98,7 @@ export interface Root {
  * the last question: before it, do only what does no harm twice.
  *
  * All methods reject with a `Refusal`:
- * - `CLIENT_CANNOT` if the client did not declare that it can be asked this; the client gets nothing.
+ * - `CLIENT_CANNOT` if the client did not declare the capability; the client gets nothing.
  * - `ASK_AFTER_CHANGE` if a nested call that may change something has already run.
  * - `ASK_FAILED` if the client answered with an error or an invalid answer.
  * - `ASK_TIMEOUT` if the client did not answer in time ({@link AskTimeoutOptions}).
@@ -107,32 +107,32 @@ export interface Root {
  */
 export interface Asks {
   /**
-   * Has the user fill in a form.
+   * Asks the user to fill in a form.
    *
    * @param key - names the question within the call, the same each time the handler runs: letters, digits, `_` and `-`, at most 64.
-   * @param schema - the fields: a flat object. What the user says is validated against it.
-   * @param message - one or a few sentences that the user reads, alone or with the time that the client has.
+   * @param schema - the fields: a flat object. It validates the answer.
+   * @param message - one or a few sentences that the user reads, alone or with a timeout.
    */
   elicit<TSchema extends AskSchema>(
     key: string,
     schema: TSchema,
     message: string | ElicitRequest,
   ): Promise<Elicited<AskContent<TSchema>>>;
-  /** Has the client's model write something. */
+  /** Asks the client's model for a message. */
   sample(key: string, request: SampleRequest): Promise<Sampled>;
-  /** Where the user works. In sessions asked once, and again when it has changed. */
+  /** Returns where the user works. A session asks once, and again after a change. */
   roots(options?: AskTimeoutOptions): Promise<readonly Root[]>;
-  /** Calls `changed` when the client says that its roots are others, for as long as the call runs. Returns what stops it. */
+  /** Calls `changed` when the client announces other roots, for as long as the call runs. Returns a function that stops it. */
   onRoots(changed: () => void): () => void;
 }
 
 /** A question of a call that runs again with answers, and its answer. */
 export interface AskAnswer {
-  /** Of the question that was asked under this key. */
+  /** Identifies the question of this key. */
   readonly digest: string;
   /** Left out while the question is open. */
   readonly answer?: JsonObject;
-  /** How often in a row the question differed from the one that was answered before. @default 0 */
+  /** Number of times in a row that the question differed from the answered one. @default 0 */
   readonly changed?: number;
 }
 
@@ -146,10 +146,10 @@ export interface AskRecord {
   readonly stamps?: Readonly<Record<string, string>>;
 }
 
-/** What a call ends with that cannot go on without answers. */
+/** The outcome of a call that needs answers to go on. */
 export interface Asking {
   readonly kind: "asking";
-  /** What is asked now, by key; never empty. */
+  /** The open questions, by key; never empty. */
   readonly open: Readonly<Record<string, TimedAsk>>;
   readonly record: AskRecord;
 }
@@ -159,19 +159,19 @@ export const maxAskTimeoutMs = 3_600_000;
 
 const askTimeout = duration(maxAskTimeoutMs);
 
-/** The time for an answer to each kind of question that an app may set. */
+/** The schemas of the timeouts of an app, by kind of question. */
 export const askTimeoutFields: OptionFields<AskTimeouts> & WithDefaults<AskKind> = {
   elicit: withDefault(askTimeout, 300_000),
   sample: withDefault(askTimeout, 60_000),
   roots: withDefault(askTimeout, 10_000),
 };
 
-/** Returns the problem with the time for an answer; `undefined`: there is none. */
+/** Returns the problem with the timeout of a question; `undefined` for a valid one. */
 export function askTimeoutProblem(timeoutMs: unknown): string | undefined {
   return askTimeout.problem(timeoutMs, "timeoutMs");
 }
 
-/** Returns the times that hold in an app: its own, and the defaults for the others. */
+/** Returns the timeouts of an app, with the defaults for those that it does not set. */
 export function toAskTimeouts(timeouts: AskTimeouts = {}): Readonly<Record<AskKind, number>> {
   return Object.freeze(readOptions(timeouts, askTimeoutFields, "Asking"));
 }

@@ -1,44 +1,44 @@
-import type { ResourceBody, ResourceContent } from "../entry.ts";
-import { unchecked, required, text, type OptionFields } from "../../options/option.ts";
+import { required, text, type OptionFields } from "../../options/option.ts";
 import { invalidOption, readOptions } from "../../options/read-options.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import { keepLooks, metaObject, mimeTypeOption } from "../../tags/looks.ts";
-import { toBase64, type BlockBytes } from "./content.ts";
+import type { ResourceBody, ResourceContent } from "../entry.ts";
+import { blockBytes, toBase64, type BlockBytes } from "./content.ts";
 
-/** What JSON is called where types of content are named. */
+/** The MIME type of JSON. */
 export const jsonMimeType = "application/json";
 
-/** The text of what a resource holds; `undefined` where that is bytes. */
-export function textOf(content: ResourceContent): string | undefined {
+/** Returns the text of a content; `undefined` for bytes. */
+export function contentText(content: ResourceContent): string | undefined {
   return typeof content === "string" ? content : content.text;
 }
 
-/** A text for each content; no two that differ share one. JSON text begins with none of the words of a body. */
+/** Returns a text that identifies a content. */
 export function toDistinctText(content: ResourceContent): string {
   if (typeof content === "string") return `text ${content}`;
   return `body ${JSON.stringify([content.mimeType, content.text ?? null, content.blob ?? null, content.meta ?? null])}`;
 }
 
-/** Whether two reads have found the same. */
+/** Returns whether two reads have returned the same content. */
 export function isSameContent(left: ResourceContent | undefined, right: ResourceContent | undefined): boolean {
   if (left === right) return true;
   if (left === undefined || right === undefined) return false;
   return toDistinctText(left) === toDistinctText(right);
 }
 
-/** Where a body is kept, and by which it is known. Registered globally, as are the marks of rich contents. */
+/** The key of a body. Registered globally, so that two copies of this package accept each other's bodies. */
 const kBody: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.resource-body");
 
-/** What a resource holds, where that is not JSON or there is more to say of it; made by {@link body}. */
+/** The content of a resource with a MIME type, created by {@link body}. */
 export interface Body {
   readonly [kBody]: ResourceBody;
 }
 
-/** What {@link body} takes: a text or bytes. */
+/** Options of {@link body}: a text or bytes. */
 export type BodyDefinition = {
   readonly mimeType: string;
-  /** Said beside it as `_meta`. */
+  /** The `_meta` of the content. */
   readonly meta?: JsonObject;
 } & ({ readonly text: string; readonly bytes?: never } | { readonly bytes: BlockBytes; readonly text?: never });
 
@@ -46,25 +46,24 @@ const fields: OptionFields<BodyDefinition> = {
   mimeType: required(mimeTypeOption),
   meta: metaObject,
   text,
-  // toBase64() refuses what holds no bytes.
-  bytes: unchecked,
+  bytes: blockBytes,
 };
 
 /**
- * What `read` of a hand-written resource returns for a text or bytes of a type of their own.
+ * Creates the result of `read` of a hand-written resource, for a text or bytes with a MIME type.
  *
- * @throws SurfaceError `INVALID_OPTION` for a type that is none, and bytes that are neither a `Uint8Array` nor base64.
+ * @throws SurfaceError `INVALID_OPTION`.
  * @example
  * ```ts
  * body({ mimeType: "image/png", bytes: png });
  * ```
  */
 export function body(definition: BodyDefinition): Body {
-  const given = readOptions(definition, fields, "Making a body");
+  const given = readOptions(definition, fields, "Cannot make a body");
   if (given.bytes === undefined && given.text === undefined) {
-    throw invalidOption("Making a body", 'it must have "text" or "bytes"');
+    throw invalidOption("Cannot make a body", 'it must have "text" or "bytes"');
   }
-  const held = given.bytes === undefined ? { text: given.text ?? "" } : { blob: toBase64(given.bytes, "a body") };
+  const held = given.bytes === undefined ? { text: given.text ?? "" } : { blob: toBase64(given.bytes) };
   const looks = given.meta === undefined ? {} : keepLooks({ meta: given.meta });
   return Object.freeze({ [kBody]: Object.freeze({ mimeType: given.mimeType, ...held, ...looks }) });
 }
@@ -81,8 +80,8 @@ function bodyOf(value: unknown): ResourceContent | undefined {
 }
 
 /**
- * What `read` returned -> what the resource holds. Of a type that is not JSON, a text is the text, and bytes are the
- * bytes; everything else is written as JSON.
+ * Returns the content for a result of `read`. With a MIME type other than JSON, a text and bytes stay as they are; other values are
+ * written as JSON.
  *
  * @throws SurfaceError `UNSERIALISABLE`.
  */
@@ -92,6 +91,6 @@ export function toResourceContent(value: unknown, mimeType: string | undefined):
   if (made !== undefined) return made;
   if (mimeType === undefined || mimeType === jsonMimeType) return anyCodec.stringify(value);
   if (typeof value === "string") return { mimeType, text: value };
-  if (value instanceof Uint8Array) return { mimeType, blob: toBase64(value, "a body") };
+  if (value instanceof Uint8Array) return { mimeType, blob: toBase64(value) };
   return { mimeType, text: anyCodec.stringify(value) };
 }

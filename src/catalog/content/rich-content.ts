@@ -49,7 +49,7 @@ const iconJson = {
   additionalProperties: false,
 };
 
-/** An object with these fields and no others; those with a `?` may be left out. */
+/** Returns the schema of an object with these fields and no others; a `?` marks optional ones. */
 function closed(fields: Readonly<Record<string, JsonObject>>): JsonObject {
   const entries = Object.entries(fields);
   return {
@@ -98,11 +98,11 @@ function makeSchema(): JsonObject {
   );
 }
 
-let made: JsonObject | undefined;
+let madeSchema: JsonObject | undefined;
 
 /** Returns the JSON Schema of rich content on a link. */
 function contentJsonSchema(): JsonObject {
-  return (made ??= makeSchema());
+  return (madeSchema ??= makeSchema());
 }
 
 /** The members that any block may have. */
@@ -151,7 +151,7 @@ export type RichContentSchema = SchemaWithJson<Content | RichContent, RichConten
 const kRich: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.rich-content");
 
 function refuse(what: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `Reading content: ${what}`);
+  return new SurfaceError("INVALID_OPTION", `Cannot read content: ${what}`);
 }
 
 type BlockReader = (json: JsonObject, options: BlockOptions) => ContentBlock;
@@ -184,20 +184,19 @@ export function isBlockType(type: unknown): type is RichBlock["type"] {
 export function readBlock(given: unknown): ContentBlock {
   const type = isJsonObject(given) ? given["type"] : undefined;
   if (!isJsonObject(given) || !isBlockType(type)) {
-    throw refuse('a block must be an object whose "type" is one of the five');
+    throw refuse('a block must be an object with a "type" of content blocks');
   }
   const { annotations, _meta: meta } = given;
-  if (annotations !== undefined && !isJsonObject(annotations)) throw refuse('"annotations" must be an object');
   // The function that creates the block checks them.
   const options = { annotations, meta } as BlockOptions;
   return readers[type](given, options);
 }
 
 /** Returns the members of rich content, unchecked. */
-function partsOf(value: unknown): ContentOptions & { readonly blocks: readonly unknown[] } {
+function membersOf(value: unknown): ContentOptions & { readonly blocks: readonly unknown[] } {
   if (isContent(value)) return value[kContent];
   if (!isJsonObject(value) || !Array.isArray(value["blocks"])) {
-    throw refuse("it must be made by content(), or be { blocks, structured? } as JSON");
+    throw refuse("it must be the result of content(), or { blocks, structured? } as JSON");
   }
   const { blocks, structured, isError } = value;
   // `content` checks it.
@@ -210,8 +209,8 @@ function partsOf(value: unknown): ContentOptions & { readonly blocks: readonly u
  * @throws SurfaceError `INVALID_OPTION`.
  */
 function readContent(value: unknown): Content {
-  const { blocks, ...said } = partsOf(value);
-  return content([...blocks].map(readBlock), said);
+  const { blocks, ...options } = membersOf(value);
+  return content([...blocks].map(readBlock), options);
 }
 
 function toPlain({ [kContent]: { blocks, structured, isError } }: Content): RichContent {
@@ -229,14 +228,14 @@ function validate(
     return { value: toPlain(readContent(value)) };
   } catch (cause) {
     // A trap or a getter of the value may throw anything.
-    const message = cause instanceof SurfaceError ? cause.message : "expected what content() makes";
+    const message = cause instanceof SurfaceError ? cause.message : "expected the result of content()";
     return { issues: [{ message }] };
   }
 }
 
 /**
- * The output of a procedure that answers in blocks, over any link: its handler returns what `content()` makes, or the same
- * as JSON, which is what clients get. Its tool answers with the blocks and advertises no output schema.
+ * The output schema of a procedure that returns content blocks: its handler returns the result of `content()`, or the same as JSON,
+ * which is what clients get, over any link. Its tool returns the blocks and has no output schema.
  *
  * @example
  * ```ts

@@ -1,11 +1,12 @@
 import { SurfaceError } from "../../errors.ts";
+import { isObjectOrFunction } from "../../options/is-object.ts";
 import { internalError, reportToConsole, type FaultReporter } from "../../surface/fault.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { createMemoryContext } from "./create-memory-context.ts";
+import { createMemoryContext } from "./memory-context.ts";
 
 /** The call for which a context is created. */
 export interface ContextCall {
-  /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
+  /** Fires when the caller cancels, the deadline passes or the app closes. Created on first use. */
   readonly signal: AbortSignal;
   readonly caller: Caller;
 }
@@ -15,7 +16,7 @@ export type ContextFactory<TContext = unknown> = (call: ContextCall) => TContext
 
 /** The source of contexts. */
 export interface ContextSource {
-  /** `undefined`: a context in memory, which needs no disposal. */
+  /** The author's factory; `undefined` for contexts in memory, which need no disposal. */
   readonly make: ContextFactory | undefined;
   /** Receives errors of disposal, and of listeners in memory. */
   readonly report: FaultReporter;
@@ -23,11 +24,9 @@ export interface ContextSource {
 
 const inMemory: ContextSource = Object.freeze({ make: undefined, report: reportToConsole });
 
-const quiet = (): void => {};
-
 /** Disposes a value that has `Symbol.asyncDispose` or `Symbol.dispose`. */
 async function dispose(value: unknown): Promise<void> {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return;
+  if (!isObjectOrFunction(value)) return;
   const end: unknown = Reflect.get(value, Symbol.asyncDispose) ?? Reflect.get(value, Symbol.dispose);
   if (typeof end === "function") await Reflect.apply(end, value, []);
 }
@@ -63,9 +62,12 @@ export class OwnContext {
   }
 
   /** Runs a handler, and disposes the context before the result is returned. */
-  during<TValue>(run: () => TValue): TValue | Promise<Awaited<TValue>> {
-    // A context in memory needs no disposal, so most calls need not wait.
-    return this.#source.make === undefined ? run() : this.#runAndEnd(run);
+  async during<TValue>(run: () => TValue): Promise<Awaited<TValue>> {
+    try {
+      return await run();
+    } finally {
+      await this.end();
+    }
   }
 
   /** Disposes the context, if it was created. The value of a promise is disposed when it settles. Reports errors; never rejects. */
@@ -74,11 +76,11 @@ export class OwnContext {
     this.#isOver = true;
     // `#settle` disposes a value that comes later.
     const settled = this.#settled;
-    await this.#putAway(this.#made?.value);
-    await this.#putAway(settled?.value);
+    await this.#dispose(this.#made?.value);
+    await this.#dispose(settled?.value);
   }
 
-  async #putAway(value: unknown): Promise<void> {
+  async #dispose(value: unknown): Promise<void> {
     try {
       await dispose(value);
     } catch (cause) {
@@ -86,26 +88,22 @@ export class OwnContext {
     }
   }
 
-  async #runAndEnd<TValue>(run: () => TValue): Promise<Awaited<TValue>> {
-    try {
-      return await run();
-    } finally {
-      await this.end();
-    }
-  }
-
   #make(): unknown {
     const { make, report } = this.#source;
     if (make === undefined) return createMemoryContext({ report });
-    if (this.#isOver) throw new SurfaceError("CLOSED", "Using the context of a call: the call is over");
+    if (this.#isOver) throw new SurfaceError("CLOSED", "Cannot create the context of a call: the call is over");
     const value = make(toContextCall(this.#call));
     // The handler receives the promise itself, and may never await it.
-    if (value instanceof Promise) void value.then((settled) => this.#settle(settled), quiet);
+    if (value instanceof Promise)
+      void value.then(
+        (settled) => this.#settle(settled),
+        () => {},
+      );
     return value;
   }
 
   #settle(value: unknown): void {
     this.#settled = { value };
-    if (this.#isOver) void this.#putAway(value);
+    if (this.#isOver) void this.#dispose(value);
   }
 }

@@ -1,16 +1,19 @@
-import { SurfaceError } from "../../errors.ts";
-import type { SurfaceClient } from "../../surface/client.ts";
-import type { DefaultScopes } from "../entry-scopes.ts";
-import { OwnContext, type ContextSource } from "./own-context.ts";
-import type { JsonObject, JsonValue } from "../../schema/json.ts";
-import type { Asks } from "../asking/asking.ts";
+import { Refusal, SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
+import { isObject } from "../../options/is-object.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
 import type { Caller } from "../../surface/caller.ts";
-import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "../entry.ts";
-import { createAsks } from "../asking/create-asks.ts";
+import type { SurfaceClient } from "../../surface/client.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
+import type { Asks } from "../asking/asking.ts";
+import { createAsks } from "../asking/create-asks.ts";
+import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "../entry.ts";
+import type { DefaultScopes } from "../entry-scopes.ts";
+import { operationNotFound, toResultText, type Refused } from "../outcome.ts";
+import { toClientCannot, sessionOverOf, toUnanswered, toUnreached } from "../own-refusals.ts";
 import type { WireName } from "../wire-name.ts";
 import type { MemoryContext } from "./memory-context.ts";
-import { createNestedCall, type NestedCaller } from "./nested-call.ts";
+import { OwnContext, type ContextSource } from "./own-context.ts";
 
 /**
  * Returns `INTERNAL` for a `VALIDATION_ERROR` that a handler throws. It is about values of the handler, not the caller's arguments, and
@@ -23,9 +26,7 @@ function toHandlerFault(cause: unknown, where: string): unknown {
     // A trap of the thrown value.
     return cause;
   }
-  return new SurfaceError("INTERNAL", `Running ${where}: its handler used something in a way that does not fit`, {
-    cause,
-  });
+  return new SurfaceError("INTERNAL", `Running ${where}: its handler passed a value that does not fit`, { cause });
 }
 
 /** Runs a handler. @throws its error, or `INTERNAL` for a `VALIDATION_ERROR`. */
@@ -37,7 +38,7 @@ export async function runHandler<TValue>(run: () => TValue | Promise<TValue>, wh
   }
 }
 
-/** What custom tools, prompts and resources need. */
+/** Dependencies of the entries of hand-written tools, prompts and resources. */
 export interface BespokeSource {
   readonly client: SurfaceClient<unknown>;
   readonly scopes: DefaultScopes;
@@ -47,9 +48,9 @@ export interface BespokeSource {
 
 /** Options of one nested call. */
 export interface NestedCallOptions {
-  /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */
+  /** The effect on a started nested call when the outer call ends early. @default "abort-dependents" */
   readonly onAbort?: OnAbort;
-  /** Milliseconds until it answers `TIMEOUT`. Default: the tool's own; never longer than what is left of the call above. */
+  /** Milliseconds until it fails with `TIMEOUT`; at most the time that the outer call has left. @default the timeout of the tool */
   readonly timeoutMs?: number;
   readonly onProgress?: (report: ProgressReport) => void;
 }
@@ -69,29 +70,29 @@ type ReachProblem<TId extends string, TReach> = TReach extends readonly (infer P
       : TypeProblem<`"${TId}" is not within the "reach" of this tool`>
   : unknown;
 
-/** What the handlers of tools, prompts and resources that are no members receive besides their arguments. */
+/** The second argument of the handlers of hand-written tools, prompts and resources. Its functions can be destructured. */
 export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> {
-  /** The surface behind the app. Connects on first use, so that a handler which needs no backend works without one. */
+  /** The client of the app's surface. Connects on first use, so a handler that needs no backend works without one. */
   readonly client: SurfaceClient<TSpec>;
-  /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
+  /** Fires when the caller cancels, the deadline passes or the app closes. Created on first use. */
   readonly signal: AbortSignal;
   /**
-   * Who asks: anonymous over standard input and output, and over HTTP without `auth`. Where a tool has called, for them, with the
-   * scopes of its authority in the place of theirs.
+   * The caller: anonymous over stdio, and over HTTP without `auth`. In a nested call it has the scopes of the calling tool's
+   * `authority`.
    */
   readonly caller: Caller;
-  /** May be taken out of the context, as may `log`: `({ progress }) => …`. */
   readonly progress: (report: ProgressReport) => void;
-  /** Tells the client's log, where the client wants to hear of that level; never waits, and never throws. */
+  /** Writes to the client's log if the client has asked for that level. Never waits, never throws. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
   /**
-   * Calls another tool by its id or its name on the wire, as a part of this call: within the `reach` and under the `authority` that
-   * the tool declares whose handler this is, whatever views hide. Resolves with what the tool says to programs: an object, which
-   * has under `value` what is none; or with its content blocks where it says nothing to them. Rejects with a `Refusal`: the tool's
-   * own, `OPERATION_NOT_FOUND` for what is out of reach, takes more than the authority, or does not exist, `CALL_DEPTH` where
-   * calls are too deep within each other; or with a `SurfaceError`. Prompts, resources and completers reach nothing. After a call of
-   * a tool without `mutates: false`, `ask` is refused: ask first.
+   * Calls another tool by its id or wire name, as a part of this call. The tool must be within the `reach` of this one, and gets the
+   * scopes of its `authority`; views do not matter. Resolves with the tool's `structuredContent`, in which a value that is not an
+   * object is under `value`, or with its content blocks if it has none. Prompts, resources and completers reach no tool. After a
+   * call of a tool without `mutates: false`, `ask` is refused: ask first.
    *
+   * @throws Refusal of the tool; `OPERATION_NOT_FOUND` for a tool that does not exist, is out of reach, or needs more than the
+   * authority; `CALL_DEPTH` if calls are nested too deep.
+   * @throws SurfaceError for other failures of the tool.
    * @example
    * ```ts
    * const twice = app.tools({
@@ -108,31 +109,93 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
     input?: JsonObject,
     options?: NestedCallOptions,
   ) => Promise<JsonValue>;
-  /** Asks the client: its user, its model, where its user works. */
+  /** Asks the client: its user, its model, or for its roots. */
   readonly ask: Asks;
-  /** Says something beside the answer, for programs: members of its `_meta`. May be taken out of the context. */
+  /** Adds members to the `_meta` of the result. */
   readonly addMeta: (members: JsonObject) => void;
-  /**
-   * What the app's `context()` makes for each call, when it is first asked for; where the app has none, topics, values and jobs in
-   * memory, of which nothing outlives the call.
-   */
+  /** The value of the app's `context()` for this call, created on first use. @default a `MemoryContext` that ends with the call */
   readonly context: TContext;
 }
 
-type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
+/** Calls another tool from within a call, by its id or its name on the wire. */
+type NestedCaller = (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 
-/** The context of one call. The signal is created at first use. */
-class CallToolContext implements ToolContext<unknown, unknown> {
-  readonly client: SurfaceClient<unknown>;
+/** The codes of `SurfaceError`s. A refusal with another code stays a `Refusal`. */
+const ownCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>([
+  ...([
+    "VALIDATION_ERROR",
+    "INVALID_OUTPUT",
+    "UNSERIALISABLE",
+    "TIMEOUT",
+    "ABORTED",
+    "OVERFLOW",
+    "UNAVAILABLE",
+  ] as const),
+  ...(["DISCONNECTED", "OUTCOME_UNKNOWN", "CONTRACT_MISMATCH", "PROTOCOL_MISMATCH", "FRAME_TOO_LARGE"] as const),
+  ...(["DROPPED", "INPUT_REQUIRED", "CLOSED", "INTERNAL"] as const),
+]);
+
+function isOwnCode(code: string): code is SurfaceErrorCode {
+  return ownCodes.has(code);
+}
+
+function toError(refused: Refused): Refusal | SurfaceError {
+  const { code, message, issues, details, correlationId, requiredCapabilities, unanswered } = refused;
+  if (requiredCapabilities !== undefined) return toClientCannot(requiredCapabilities);
+  if (code === operationNotFound.code) return toUnreached(refused);
+  if (!isOwnCode(code)) return new Refusal(code, message, details);
+  const over = sessionOverOf(code, message);
+  if (over !== undefined) return over;
+  if (unanswered !== undefined) return toUnanswered(unanswered);
+  return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
+}
+
+/** Makes a nested call. Copies the arguments, which the handler may change afterwards. */
+async function callNested(
+  call: EntryCall,
+  id: string,
+  [input, options]: readonly [input: JsonObject, options: NestedCallOptions],
+): Promise<JsonValue> {
+  if (!isObject(options)) {
+    throw new SurfaceError("INVALID_OPTION", `Cannot call "${id}": its options must be an object`);
+  }
+  const { timeoutMs, onAbort, onProgress } = options;
+  const deadlineAt = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+  const args: unknown = JSON.parse(anyCodec.stringify(input));
+  if (!isJsonObject(args)) {
+    throw new SurfaceError("VALIDATION_ERROR", `Cannot call "${id}": its arguments must be an object`);
+  }
+  const countsQuestions = timeoutMs !== undefined;
+  const bounds = { deadlineAt, countsQuestions, onAbort, onProgress };
+  const result = toResultText(await call.nest({ target: { id }, args, as: "tool", ...bounds }));
+  if (typeof result !== "string") throw toError(result);
+  // The invoker has written this JSON.
+  return JSON.parse(result) as JsonValue;
+}
+
+function ignore(): void {}
+
+/** Creates `context.call` of a handler. A handler that rethrows `OPERATION_NOT_FOUND` fails with `INTERNAL`. */
+function createNestedCall(call: EntryCall): NestedCaller {
+  return (id, input = {}, options = {}) => {
+    const answer = callNested(call, id, [input, options]);
+    // A handler need not await the call: an unhandled rejection would end the process.
+    answer.catch(ignore);
+    return answer;
+  };
+}
+
+/** The members that the contexts of tools and of mounted operations have in common. The signal is created on first use. */
+export class CallContext {
   readonly #call: EntryCall;
   readonly #contexts: ContextSource | undefined;
   #own: OwnContext | undefined;
 
-  constructor(call: EntryCall, { client, contexts }: HandlerSource, own?: OwnContext) {
+  /** @param own - ended by the caller of the constructor. Left out: a context in memory, which needs no disposal. */
+  constructor(call: EntryCall, contexts: ContextSource | undefined, own?: OwnContext) {
     this.#call = call;
     this.#contexts = contexts;
     this.#own = own;
-    this.client = client;
   }
 
   get context(): unknown {
@@ -166,7 +229,18 @@ class CallToolContext implements ToolContext<unknown, unknown> {
   };
 }
 
-/** Creates the context of one call. @param own - the caller of this function ends it. */
+type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
+
+class CallToolContext extends CallContext implements ToolContext<unknown, unknown> {
+  readonly client: SurfaceClient<unknown>;
+
+  constructor(call: EntryCall, { client, contexts }: HandlerSource, own?: OwnContext) {
+    super(call, contexts, own);
+    this.client = client;
+  }
+}
+
+/** Creates the context of one call. @param own - ended by the caller of this function. */
 export function createToolContext(
   call: EntryCall,
   source: HandlerSource,
@@ -175,7 +249,7 @@ export function createToolContext(
   return new CallToolContext(call, source, own);
 }
 
-/** Runs a handler with the context of one call, and disposes the result of the author's factory. */
+/** Runs a handler with the context of one call, and disposes the value of the author's factory. */
 export function runInContext<TValue>(
   call: EntryCall,
   source: HandlerSource,
@@ -184,5 +258,5 @@ export function runInContext<TValue>(
   // A context in memory needs no disposal.
   if (source.contexts?.make === undefined) return run(new CallToolContext(call, source));
   const own = new OwnContext(call, source.contexts);
-  return own.during(() => run(createToolContext(call, source, own)));
+  return own.during(() => run(new CallToolContext(call, source, own)));
 }

@@ -1,30 +1,25 @@
-import { unchecked, text, type OptionFields } from "../../options/option.ts";
 import { SurfaceError } from "../../errors.ts";
+import { isObject } from "../../options/is-object.ts";
+import { text, unchecked, type OptionFields } from "../../options/option.ts";
 import { coerceScalar, scalarFields, type ScalarField } from "../../schema/coerce-scalar.ts";
 import { toInputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { setOwn, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
 import { checkInput } from "../../surface/check-value.ts";
 import type { MaybeSchema } from "../../surface/member.ts";
-import type { UnfitForUri } from "../../tags/mcp-resource.ts";
-import type { TypeProblem } from "../../tags/type-problem.ts";
 import { keepLooks, lookFields, type Looks } from "../../tags/looks.ts";
+import type { UnfitForUri } from "../../tags/mcp-resource.ts";
 import { accessFieldsWithoutArgument, type ScopeOptions } from "../../tags/scopes.ts";
-import {
-  assertCompleters,
-  toCompleter,
-  toSchemaCompleter,
-  type AnyBespokeCompleters,
-  type BespokeCompleters,
-} from "./completers.ts";
-import { runInContext, runHandler, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
-import type { BespokeArguments } from "./bespoke-tool.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
 import { blockJson, type ContentBlock } from "../content/content.ts";
-import { handler, readEntry, standardSchema } from "./entry-fields.ts";
-import { toGuard } from "../entry-scopes.ts";
-import type { PromptArgument, PromptEntry } from "../entry.ts";
 import type { MemoryContext } from "../context/memory-context.ts";
+import { runHandler, runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
+import type { PromptArgument, PromptEntry } from "../entry.ts";
+import { toGuard } from "../entry-scopes.ts";
+import { invalidArgument, ownArgument } from "../tool-schemas.ts";
 import { toWireName } from "../wire-name.ts";
+import { handler, readEntry, standardSchema, type BespokeArguments } from "./bespoke-tool.ts";
+import { assertCompleters, toCompleter, type AnyBespokeCompleters, type BespokeCompleters } from "./completers.ts";
 
 /** One message of a prompt. */
 export interface PromptMessage {
@@ -33,20 +28,20 @@ export interface PromptMessage {
   readonly content: ContentBlock | string;
 }
 
-/** What a prompt's handler returns: one message of the user's, or several of both. */
+/** The result of a prompt's handler: the text of one message of the user, or several messages. */
 export type PromptAnswer = string | readonly PromptMessage[];
 
-/** What every prompt says, whatever its input. */
+/** The options of every prompt, apart from its input. */
 export interface PromptWords extends Looks, ScopeOptions {
   readonly title?: string;
   readonly description?: string;
 }
 
-/** A prompt: an input, all texts on the wire, and a function that writes the messages. */
+/** A prompt: an input and a handler that writes the messages. The protocol passes all arguments as texts. */
 export interface BespokePrompt<TInput, TSpec, TContext = MemoryContext> extends PromptWords {
-  /** The schema of the arguments: a flat object of scalars. Default: it takes none. */
+  /** The schema of the arguments: a flat object of scalars. @default no arguments */
   readonly input?: TInput;
-  /** Proposes values by field; fields of an enum or of true and false need none. */
+  /** Proposes values by field. Fields of an enum or of true and false need no completer. */
   readonly complete?: BespokeCompleters<TInput, TSpec, TContext>;
   handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): PromptAnswer | Promise<PromptAnswer>;
 }
@@ -58,10 +53,10 @@ export type TextsProblem<TInput> = [Extract<TInput, Schema>] extends [never]
     ? unknown
     : TypeProblem<"the input of a prompt must be a flat object of scalars: its arguments are all texts">;
 
-/** input -> whether it is an object whose fields are all scalars; `any` is not known to be. */
+/** `true` for an object whose fields are all scalars; `any` is not known to be one. */
 type AreTexts<TInput> = [TInput] extends [object] ? ([UnfitForUri<TInput>] extends [never] ? true : false) : false;
 
-/** A prompt as the catalog keeps it. */
+/** A prompt, without the types of its schema. */
 export interface AnyBespokePrompt extends PromptWords {
   readonly input?: MaybeSchema;
   readonly complete?: AnyBespokeCompleters;
@@ -79,7 +74,7 @@ const promptFields: OptionFields<AnyBespokePrompt> = {
   ...accessFieldsWithoutArgument,
 };
 
-/** Reads a prompt that may not have been through the compiler. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`. */
+/** Checks a prompt. The compiler does so too. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`. */
 export function readBespokePrompt(name: string, prompt: unknown): AnyBespokePrompt {
   return readEntry(prompt, promptFields, `Adding prompt "${name}"`);
 }
@@ -95,71 +90,57 @@ function fieldsOf(schema: CompiledSchema, origin: string): readonly ScalarField[
   );
 }
 
-function textOf(json: JsonObject, key: "title" | "description"): string | undefined {
-  const found = json[key];
-  return typeof found === "string" ? found : undefined;
-}
-
-function toArgument(
-  { name, json, required }: ScalarField,
-  prompt: AnyBespokePrompt,
-  source: BespokeSource,
-): PromptArgument {
-  const title = textOf(json, "title");
-  const description = textOf(json, "description");
-  const complete = toCompleter(name, { ...source, complete: prompt.complete }) ?? toSchemaCompleter(json);
+function toArgument(field: ScalarField, prompt: AnyBespokePrompt, source: BespokeSource): PromptArgument {
+  const { name, json, required } = field;
+  const { title, description } = json;
+  const complete = toCompleter(field, prompt.complete, source);
   return Object.freeze({
     name,
     required,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description } : {}),
     ...(complete === undefined ? {} : { complete }),
   });
 }
 
-/** One argument off the wire -> its value; `undefined` for one that is not there. */
+/** Returns the value of one argument; `undefined` if it was left out. */
 function readArgument(given: JsonValue | undefined, { name, json, required }: ScalarField): JsonValue | undefined {
   if (given === undefined) return undefined;
-  if (typeof given !== "string") {
-    throw new SurfaceError("VALIDATION_ERROR", `Reading "${name}": it does not fit`, {
-      issues: [{ path: name, message: "expected a text: all arguments of a prompt are" }],
-    });
-  }
+  if (typeof given !== "string") throw invalidArgument(name, "expected a text: all arguments of a prompt are texts");
   const value = coerceScalar(given, json);
-  // Hosts send an empty text for what somebody did not fill in. What fits nothing is left for validation to name.
+  // Hosts send an empty text for a field that was not filled in. Validation refuses a text that fits no type.
   return value ?? (given === "" && !required ? undefined : given);
 }
 
 function readArguments(args: JsonObject, fields: readonly ScalarField[]): JsonObject {
   const values: JsonObject = {};
   for (const field of fields) {
-    const value = readArgument(Object.hasOwn(args, field.name) ? args[field.name] : undefined, field);
+    const value = readArgument(ownArgument(args, field.name), field);
     if (value !== undefined) setOwn(values, field.name, value);
   }
   return values;
 }
 
 function toMessage(message: unknown): JsonObject | undefined {
-  if (typeof message !== "object" || message === null || !("role" in message) || !("content" in message))
-    return undefined;
+  if (!isObject(message) || !("role" in message) || !("content" in message)) return undefined;
   const { role, content } = message;
   const json = blockJson(content);
   return json !== undefined && (role === "user" || role === "assistant") ? { role, content: json } : undefined;
 }
 
-/** A handler's answer as the JSON text of messages. @throws SurfaceError `INVALID_OUTPUT`. */
+/** Writes the JSON text of the messages. @throws SurfaceError `INVALID_OUTPUT`. */
 function writeMessages(answer: unknown, origin: string): string {
   const given: unknown = typeof answer === "string" ? [{ role: "user", content: answer }] : answer;
   const messages = Array.isArray(given) && given.length <= maxMessages ? given.map(toMessage) : [undefined];
   if (!messages.includes(undefined)) return JSON.stringify(messages);
   throw new SurfaceError(
     "INVALID_OUTPUT",
-    `Answering for ${origin}: it must be a text, or at most ${maxMessages} of { role: "user" | "assistant", content } with a text or a block`,
+    `Cannot answer for ${origin}: its handler returned other values than messages; return a text, or at most ${maxMessages} of { role: "user" | "assistant", content } with a text or a block`,
   );
 }
 
 /**
- * Turns a prompt into an entry. Its input is validated by the face, which owns it.
+ * Creates the entry of a prompt, which validates its arguments.
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */
@@ -168,11 +149,7 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: Be
   readBespokePrompt(name, prompt);
   const schema = toInputSchema(prompt.input, origin);
   const fields = fieldsOf(schema, origin);
-  assertCompleters(
-    prompt.complete,
-    fields.map((field) => field.name),
-    origin,
-  );
+  assertCompleters(prompt.complete, fields, origin);
   return {
     id: name,
     name: toWireName(name, { origin }),
@@ -185,8 +162,7 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: Be
     check: (args) => checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin),
     async render(input, call) {
       const write = (): unknown => runInContext(call, source, (context) => prompt.handler(input, context));
-      const answer = await runHandler(write, origin);
-      return writeMessages(answer, origin);
+      return writeMessages(await runHandler(write, origin), origin);
     },
   };
 }

@@ -1,52 +1,36 @@
-import { SurfaceError } from "../../errors.ts";
 import { isObject } from "../../options/is-object.ts";
-import { unchecked, callable, text, type OptionFields } from "../../options/option.ts";
+import { callable, text, unchecked, type OptionFields } from "../../options/option.ts";
 import { invalidOption } from "../../options/read-options.ts";
-import { mimeTypeOption, keepLooks } from "../../tags/looks.ts";
-import { resourceFields } from "../../tags/read-tag-options.ts";
-import type { CollectionResourceOptions, ResourceOptions } from "../../tags/tool-options.ts";
-import { handler, readEntry, standardSchema } from "./entry-fields.ts";
-import type { JsonObject } from "../../schema/json.ts";
-import type { InferInput, Schema } from "../../schema/standard.ts";
 import { toInputSchema } from "../../schema/compile-schema.ts";
+import type { InferInput, Schema } from "../../schema/standard.ts";
 import { checkInput } from "../../surface/check-value.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 import type { MaybeSchema } from "../../surface/member.ts";
+import { keepLooks, mimeTypeOption } from "../../tags/looks.ts";
 import type { UnfitForUri } from "../../tags/mcp-resource.ts";
+import { resourceFields } from "../../tags/read-tag-options.ts";
+import type { CollectionResourceOptions, ResourceOptions } from "../../tags/tool-options.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
-import {
-  assertCompleters,
-  toCompleter,
-  toSchemaCompleter,
-  type AnyBespokeCompleters,
-  type BespokeCompleters,
-} from "./completers.ts";
+import { toResourceContent } from "../content/resource-body.ts";
+import type { MemoryContext } from "../context/memory-context.ts";
+import { OwnContext } from "../context/own-context.ts";
 import {
   createToolContext,
-  runInContext,
   runHandler,
+  runInContext,
   type BespokeSource,
   type ToolContext,
 } from "../context/tool-context.ts";
-import type { BespokeArguments } from "./bespoke-tool.ts";
+import type { EntryCall, LocalWatch, ResourceContent, ResourceEntry, TemplateEntry } from "../entry.ts";
 import { toGuard } from "../entry-scopes.ts";
-import type {
-  EntryCall,
-  LocalWatch,
-  ResourceContent,
-  ResourceEntry,
-  TemplateEntry,
-  TemplateVariable,
-} from "../entry.ts";
-import { assertFreeUri, readFreeTemplate, type UriSegment } from "../uri-syntax.ts";
-import { followChanges } from "../resources/follow-changes.ts";
 import type { ResourceEntries } from "../kinds/mapping.ts";
-import type { MemoryContext } from "../context/memory-context.ts";
-import { OwnContext } from "../context/own-context.ts";
-import { toResourceContent } from "../content/resource-body.ts";
-import { toTemplateShape, type TemplateShape } from "../kinds/template-variables.ts";
+import { toTemplateShape } from "../kinds/resource-entries.ts";
+import { followChanges, type FailureState } from "../resources/follow-changes.ts";
+import { assertFreeUri, readFreeTemplate } from "../uri-syntax.ts";
+import { handler, readEntry, standardSchema, type BespokeArguments } from "./bespoke-tool.ts";
+import { assertCompleters, toCompleter, type AnyBespokeCompleters, type BespokeCompleters } from "./completers.ts";
 
-/** A hand-written resource, and options that only collections have, which say so. */
+/** A hand-written resource; with the options of collections, whose errors say that they are for collections. */
 interface GivenResource extends CollectionResourceOptions<unknown, unknown> {
   readonly mimeType?: string;
   readonly uri?: string;
@@ -73,18 +57,15 @@ const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
 const maxKeyLength = 128;
 
 /**
- * Refuses a hand-written resource that the compiler would have refused, for callers who cast, and values that it cannot
- * see.
+ * Checks a hand-written resource.
  *
  * @throws SurfaceError `INVALID_NAME` for a key that no member could have, `MISSING_HANDLER`, `INVALID_OPTION`.
  */
 export function assertBespokeResource(key: string, resource: unknown): void {
   const doing = `Adding resource "${key}"`;
   if (!keyPattern.test(key) || key.length > maxKeyLength) {
-    throw new SurfaceError(
-      "INVALID_NAME",
-      `${doing}: its key must be letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`,
-    );
+    const must = `letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`;
+    throw invalidOption(doing, `its key must be ${must}`, "INVALID_NAME");
   }
   if (!isObject(resource)) throw invalidOption(doing, "it must be an object");
   const { uri, uriTemplate, variables } = readEntry(resource, fields, doing);
@@ -96,26 +77,26 @@ export function assertBespokeResource(key: string, resource: unknown): void {
   }
 }
 
-/** What every hand-written resource says, whatever its variables. */
-interface ResourceWords extends ResourceOptions {
-  /** What is listed as its type, and what a text or bytes that `read` returns are taken for. Default: JSON. */
+/** The options of every hand-written resource, apart from its variables. */
+interface BespokeResourceOptions extends ResourceOptions {
+  /** The MIME type in lists, and of a text or bytes that `read` returns. @default JSON */
   readonly mimeType?: string;
 }
 
-/** A resource that is not a member: a function that reads it, and maybe one that says when it has changed. */
-export interface BespokeResource<TVariables, TSpec, TContext = MemoryContext> extends ResourceWords {
-  /** A URI of its own; read before what a template says of it. Default: what all URIs start with, and its key. */
+/** A resource that is not a member: a function that reads it, and perhaps one that announces changes. */
+export interface BespokeResource<TVariables, TSpec, TContext = MemoryContext> extends BespokeResourceOptions {
+  /** Its URI, which wins over a template that matches it. @default the URI prefix of the app, and the key */
   readonly uri?: string;
   /**
-   * The same where it has variables, each a whole segment, all of them required: `"app://site/{id}/data"`. No URI may be of
-   * two of them.
+   * Its URI with variables, each a whole segment, all of them required: `"app://site/{id}/data"`. No URI may match two
+   * templates.
    */
   readonly uriTemplate?: string;
-  /** The schema of its variables, a flat object of scalars: it is a template then. Default: it has none. */
+  /** The schema of its variables, a flat object of scalars, which make it a template. @default no variables */
   readonly variables?: TVariables;
-  /** Proposes values by variable; those of an enum or of true and false need none. */
+  /** Proposes values by variable. Variables of an enum or of true and false need no completer. */
   readonly complete?: BespokeCompleters<TVariables, TSpec, TContext>;
-  /** What is there now: any JSON, or what `body()` makes. `undefined`: nothing. */
+  /** Returns the current value: any JSON, or the result of `body()`; `undefined` if it is absent. */
   read(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec, TContext>): unknown;
   /**
    * Yields whenever the result of `read` has changed, so that subscribers are notified. Left out, a subscription succeeds and
@@ -131,8 +112,8 @@ export type VariablesProblem<TVariables> = [Extract<TVariables, Schema>] extends
     ? unknown
     : TypeProblem<"the variables of a resource must be a scalar or a flat object of scalars: they are spelled in a URI">;
 
-/** A hand-written resource as the catalog keeps it. */
-export interface AnyBespokeResource extends ResourceWords {
+/** A hand-written resource, without the types of its variables. */
+export interface AnyBespokeResource extends BespokeResourceOptions {
   readonly uri?: string;
   readonly uriTemplate?: string;
   readonly variables?: MaybeSchema;
@@ -141,14 +122,14 @@ export interface AnyBespokeResource extends ResourceWords {
   watch?(variables: unknown, context: ToolContext<unknown, unknown>): AsyncIterable<unknown>;
 }
 
-/** What the entries of hand-written resources are made of. */
+/** Dependencies of the entries of hand-written resources. */
 interface BespokeResourceSource extends BespokeSource {
   readonly uriPrefix: string;
-  /** Told what a watch let through: nobody else hears of it. */
+  /** Receives the faults of watches, which no caller sees. */
   readonly report: FaultReporter;
 }
 
-/** One hand-written resource, and where its handlers run. */
+/** Reads and watches one hand-written resource. */
 class Reader {
   readonly #resource: AnyBespokeResource;
   readonly #source: BespokeResourceSource;
@@ -160,46 +141,39 @@ class Reader {
     this.#origin = origin;
   }
 
-  /** What is under these variables now. */
   async read(given: unknown, call: EntryCall): Promise<ResourceContent | undefined> {
-    const { mimeType, variables: schema } = this.#resource;
-    const variables: unknown = await checkInput(schema, given, this.#origin);
+    const { mimeType } = this.#resource;
+    const variables = await this.#check(given);
     const read = (): unknown => runInContext(call, this.#source, (context) => this.#resource.read(variables, context));
     return runHandler(async () => toResourceContent(await read(), mimeType), this.#origin);
   }
 
   watch(given: unknown): LocalWatch {
-    const { windowMs } = this.#resource;
-    const spell = { isFailing: false };
+    const failure: FailureState = { isFailing: false };
     return {
-      windowMs,
-      followHere: (use) => {
+      windowMs: this.#resource.windowMs,
+      followHere: ({ signal, caller }) => {
         let own: OwnContext | undefined;
         return followChanges({
           read: (call) => this.read(given, call),
-          open: (call) => {
+          open: async (call) => {
             own = new OwnContext(call, this.#source.contexts);
-            return this.#open(given, createToolContext(call, this.#source, own));
+            const context = createToolContext(call, this.#source, own);
+            const variables = await this.#check(given);
+            return runHandler(() => this.#resource.watch?.(variables, context), this.#origin);
           },
-          // What says when something has changed needs what it has of its own until then.
+          // The author's watch() uses the context until it ends.
           ended: () => void own?.end(),
-          ...use,
-          signal: use.signal,
-          where: this.#origin,
-          report: this.#source.report,
-          spell,
+          ...{ signal, caller, where: this.#origin, report: this.#source.report, failure },
         });
       },
-      // What it follows are contents.
+      // followChanges() yields contents.
       render: (content) => content as ResourceContent | undefined,
     };
   }
 
-  /** What its author says of changes; `undefined` where that is nothing. */
-  async #open(given: unknown, context: ToolContext<unknown, unknown>): Promise<AsyncIterable<unknown> | undefined> {
-    const resource = this.#resource;
-    const variables: unknown = await checkInput(resource.variables, given, this.#origin);
-    return runHandler(() => resource.watch?.(variables, context), this.#origin);
+  async #check(given: unknown): Promise<unknown> {
+    return checkInput(this.#resource.variables, given, this.#origin);
   }
 }
 
@@ -208,67 +182,39 @@ type Head = Omit<ResourceEntry, "uri" | "read" | "watch">;
 function toHead(key: string, resource: AnyBespokeResource, { scopes }: BespokeSource): Head {
   const { title, description, mimeType } = resource;
   return {
-    id: key,
-    origin: `resource "${key}"`,
-    title,
-    description,
-    mimeType,
+    ...{ id: key, origin: `resource "${key}"`, title, description, mimeType },
     ...keepLooks(resource),
     ...toGuard(scopes.read, resource),
   };
 }
 
-/** Puts an author's completers, and those that schemas are by themselves, beside the variables. */
-function withCompleters(
-  variables: readonly TemplateVariable[],
-  { complete }: AnyBespokeResource,
-  source: BespokeSource,
-): readonly TemplateVariable[] {
-  const completed = variables.map((variable) => {
-    const completer = toCompleter(variable.name, { ...source, complete }) ?? toSchemaCompleter(variable.json);
-    return Object.freeze(completer === undefined ? variable : { ...variable, complete: completer });
-  });
-  return Object.freeze(completed);
-}
-
-/** Refuses a template of its own whose variables are not those of the schema. */
-function assertSameVariables(segments: readonly UriSegment[], shape: TemplateShape, origin: string): void {
-  const named = segments.flatMap((segment) => ("variable" in segment ? [segment.variable] : []));
-  const asked = shape.variables.filter(({ required }) => required).map(({ name }) => name);
-  if (named.length === shape.variables.length && named.toSorted().join() === asked.toSorted().join()) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `Adding ${origin}: its "uriTemplate" must have each variable once, and all of them must be required`,
-  );
-}
-
 function toTemplate(key: string, resource: AnyBespokeResource, source: BespokeResourceSource): TemplateEntry {
-  const origin = `resource "${key}"`;
-  const schema = toInputSchema(resource.variables, origin);
-  const shape = toTemplateShape({ schema, single: "value", origin });
+  const head = toHead(key, resource, source);
+  const { origin } = head;
   const { uriTemplate, complete } = resource;
-  assertCompleters(
-    complete,
-    shape.variables.map(({ name }) => name),
-    origin,
-  );
+  const shape = toTemplateShape({ schema: toInputSchema(resource.variables, origin), single: "value", origin });
+  assertCompleters(complete, shape.variables, origin);
   const base = `${source.uriPrefix}${key}`;
   const reader = new Reader(resource, source, origin);
-  const segments = uriTemplate === undefined ? undefined : readFreeTemplate(uriTemplate, origin, source.uriPrefix);
-  if (segments !== undefined) assertSameVariables(segments, shape, origin);
+  const segments =
+    uriTemplate === undefined ? undefined : readFreeTemplate(uriTemplate, shape.variables, [origin, source.uriPrefix]);
+  const variables = shape.variables.map((variable) => {
+    const completer = toCompleter(variable, complete, source);
+    return Object.freeze(completer === undefined ? variable : { ...variable, complete: completer });
+  });
   return {
-    ...toHead(key, resource, source),
+    ...head,
     base: uriTemplate ?? base,
     uriTemplate: uriTemplate ?? `${base}${shape.suffix}`,
     ...(segments === undefined ? {} : { segments }),
-    variables: withCompleters(shape.variables, resource, source),
-    read: (variables: JsonObject, call) => reader.read(shape.toInput(variables), call),
-    watch: (variables) => reader.watch(shape.toInput(variables)),
+    variables: Object.freeze(variables),
+    read: (given, call) => reader.read(shape.toInput(given), call),
+    watch: (given) => reader.watch(shape.toInput(given)),
   };
 }
 
 /**
- * Turns a hand-written resource into its entry: a template where it has variables.
+ * Creates the entry of a hand-written resource: a template if it has variables.
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */
@@ -279,16 +225,16 @@ export function toBespokeResource(
 ): ResourceEntries {
   assertBespokeResource(key, resource);
   if (resource.variables !== undefined) return { template: toTemplate(key, resource, source) };
-  const origin = `resource "${key}"`;
+  const head = toHead(key, resource, source);
   const uri = resource.uri ?? `${source.uriPrefix}${key}`;
-  if (resource.uri !== undefined) assertFreeUri(uri, origin, source.uriPrefix);
-  const reader = new Reader(resource, source, origin);
+  if (resource.uri !== undefined) assertFreeUri(uri, head.origin, source.uriPrefix);
+  const reader = new Reader(resource, source, head.origin);
   return {
     resource: {
-      ...toHead(key, resource, source),
+      ...head,
       uri,
       read: (call) => reader.read(undefined, call),
-      // Made for each who watches: what has failed for one has not for another.
+      // A getter, so that each watcher has its own state of failure.
       get watch() {
         return reader.watch(undefined);
       },

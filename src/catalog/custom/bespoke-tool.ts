@@ -1,33 +1,35 @@
-import type { InferInput, InferOutput, Schema } from "../../schema/standard.ts";
+import { isRecord } from "../../options/is-object.ts";
+import { callable, flag, option, required, type Option, type OptionFields } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
+import { isSchema, whyNoSchema, type InferInput, type InferOutput, type Schema } from "../../schema/standard.ts";
 import type { MaybeSchema } from "../../surface/member.ts";
 import { keepLooks } from "../../tags/looks.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../../tags/tool-options.ts";
-import type { TypeProblem } from "../../tags/type-problem.ts";
-import { flag, type OptionFields } from "../../options/option.ts";
 import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
 import { scopeList } from "../../tags/scopes.ts";
-import { confirmFields, keepNesting, toToolHints, type NestingWords } from "../tool-head.ts";
-import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../../tags/tool-options.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { Content } from "../content/content.ts";
-import { assertThingNamed, toGuard } from "../entry-scopes.ts";
-import { handler, reach, readEntry, standardSchema } from "./entry-fields.ts";
-import type { ToolEntry } from "../entry.ts";
 import type { MemoryContext } from "../context/memory-context.ts";
+import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
+import type { ToolEntry } from "../entry.ts";
+import { assertThingNamed, toGuard } from "../entry-scopes.ts";
+import { maxPatternLength, maxPatterns } from "../glob.ts";
+import { confirmFields, keepNesting, toToolHints, type NestingWords } from "../tool-head.ts";
 import { toToolInput, toToolOutput } from "../tool-schemas.ts";
 import { toWireName } from "../wire-name.ts";
 
-/** What every bespoke tool says, whatever its input. */
+/** The options of every hand-written tool, apart from its input. */
 export interface BespokeWords extends ToolOptions, NestingWords {
   /**
-   * The schema of the answer; it is validated. `richContent` where it passes on what a procedure answered in blocks. Default:
-   * any JSON, unchecked.
+   * The schema of the result, which is validated. `richContent` for a tool that passes on content blocks of a procedure.
+   * @default any JSON, not validated
    */
   readonly output?: Schema;
-  /** Keep `-` in the name. Some hosts rewrite it. Default `false`: a name with a dash is refused. */
+  /** Keeps `-` in the name. Some hosts rewrite it. @default false: a name with a dash is refused */
   readonly allowDash?: boolean;
 }
 
-/** An input schema's output side; `undefined` where there is none. Inference may add `undefined` to an optional field. */
+/** The output of an input schema; `undefined` without one. Inference may add `undefined` to an optional field. */
 export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
   ? undefined
   : InferOutput<Extract<TInput, Schema>>;
@@ -35,7 +37,7 @@ export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
 // The compiler infers the result of a handler without parameters before it knows the output schema: `"idle"` becomes `string`,
 // `["a", 1]` becomes `(string | number)[]`. So it checks the shape alone. Literals, the lengths of tuples and levels below
 // `WidenedLevels` are validated at run time, as everything is.
-/** The values that a handler may return: the input side of its output schema or content; unchecked without a schema. */
+/** The values that a handler may return: the input of its output schema, or content; unchecked without a schema. */
 export type BespokeAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
   ? unknown
   : BespokeResult<InferInput<Extract<TOutput, Schema>> | Widened<InferInput<Extract<TOutput, Schema>>>>;
@@ -43,7 +45,7 @@ export type BespokeAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
 /** A value or content blocks, returned directly or by a promise. */
 type BespokeResult<TValue> = TValue | Content | PromiseLike<TValue | Content>;
 
-/** One element a level of nesting that the compiler checks. Without an end, a recursive output such as `z.json()` has none. */
+/** One element for each level of nesting that the compiler checks. Without an end, a recursive output such as `z.json()` has none. */
 type WidenedLevels = [1, 1, 1, 1, 1, 1, 1, 1];
 
 /** A type with its literals as primitives and its arrays and tuples as readonly arrays; `unknown` below `TDepth` levels. */
@@ -61,23 +63,23 @@ type Widened<TValue, TDepth extends readonly unknown[] = WidenedLevels> = unknow
             : { [Key in keyof TValue]: Widened<TValue[Key], Deeper> }
           : unknown;
 
-/** An output schema as given, or a problem for unchecked else. */
+/** The output schema, or a problem for another value; `unknown` for an unchecked one. */
 type OutputOrProblem<TOutput> = unknown extends TOutput
   ? unknown
   : [TOutput] extends [MaybeSchema]
     ? TOutput
     : TypeProblem<"the output must be a Standard Schema, such as z.object({ … })">;
 
-/** A tool that is not a member: an input and a function over the live client. */
+/** A tool that is not a member: an input and a handler. */
 export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = unknown, TReach = unknown> extends Omit<
   BespokeWords,
   "output" | "confirm"
 > {
-  /** The schema of the arguments. Default: it takes none. */
+  /** The schema of the arguments. @default no arguments */
   readonly input?: TInput;
   /**
    * The schema of the result, which is validated. `richContent` for a tool that passes on content blocks of a procedure.
-   * Default: any JSON, unchecked.
+   * @default any JSON, not validated
    */
   readonly output?: OutputOrProblem<TOutput>;
   /** Asks the user before each call; as the option of this name of all tools, with typed arguments and client. */
@@ -85,13 +87,42 @@ export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = 
   handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext, TReach>): BespokeAnswer<TOutput>;
 }
 
-/** A bespoke tool as the catalog keeps it. */
+/** A hand-written tool, without the types of its schemas. */
 export interface AnyBespokeTool extends BespokeWords {
   readonly input?: MaybeSchema;
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
-const fields: OptionFields<AnyBespokeTool> = {
+/** A Standard Schema. */
+export const standardSchema: Option = {
+  problem: (value, path) => (isSchema(value) ? undefined : `its "${path}": ${whyNoSchema(value)}`),
+};
+
+/** The function that an entry must have. */
+export const handler: Option = { ...required(callable), code: "MISSING_HANDLER" };
+
+/** Patterns of the entries that a handler may call. */
+export const reach: Option = option(
+  `a list of at most ${maxPatterns} patterns, each 1 to ${maxPatternLength} characters`,
+  (value) => Array.isArray(value) && value.length <= maxPatterns && Array.from<unknown>(value).every(isPattern),
+);
+
+function isPattern(pattern: unknown): boolean {
+  return typeof pattern === "string" && pattern !== "" && pattern.length <= maxPatternLength;
+}
+
+/**
+ * Reads a hand-written entry. Its functions are called on the entry itself, which may be an instance of a class.
+ *
+ * @param doing - the start of messages: `Adding tool "run"`.
+ * @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`.
+ */
+export function readEntry<TEntry extends object>(given: unknown, fields: OptionFields<TEntry>, doing: string): TEntry {
+  // Every field is checked, and a value without any lacks a handler.
+  return readOptions((isRecord(given) ? given : {}) as TEntry, fields, doing);
+}
+
+const toolOptionFields: OptionFields<AnyBespokeTool> = {
   handler,
   input: standardSchema,
   output: standardSchema,
@@ -101,18 +132,14 @@ const fields: OptionFields<AnyBespokeTool> = {
   authority: scopeList,
 };
 
-/**
- * Reads a bespoke tool that may not have been through the compiler.
- *
- * @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`, `CONTRADICTION`.
- */
+/** Checks a hand-written tool. The compiler does so too. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`, `CONTRADICTION`. */
 export function readBespokeTool(name: string, tool: unknown): AnyBespokeTool {
   const doing = `Adding tool "${name}"`;
-  return assertNoContradiction(readEntry(tool, fields, doing), doing);
+  return assertNoContradiction(readEntry(tool, toolOptionFields, doing), doing);
 }
 
 /**
- * Turns a bespoke tool into an entry. Its input and output are validated by the face, which owns it.
+ * Creates the entry of a hand-written tool. The call validates its input and output.
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */

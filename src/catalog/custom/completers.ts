@@ -1,17 +1,18 @@
-import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
-import type { Completer, Filled } from "../entry.ts";
 import { SurfaceError } from "../../errors.ts";
+import { isObject } from "../../options/is-object.ts";
+import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
-import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
 import type { MemoryContext } from "../context/memory-context.ts";
+import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
+import type { Completer, Filled } from "../entry.ts";
 
-/** The longest value that is proposed, in UTF-16 units. */
+/** UTF-16 units of the longest value that is proposed. */
 const maxProposalLength = 1024;
 
 /** Proposals that are counted. A completer of a longer list stops here, and the client learns no total. */
 export const maxCountedProposals = 1000;
 
-/** Whether a text starts with what was typed, in either case, and is short enough to propose. */
+/** Returns whether a text starts with the typed text, in either case, and is short enough to propose. */
 export function isProposal(text: string, begunLower: string): boolean {
   return text.length <= maxProposalLength && text.toLowerCase().startsWith(begunLower);
 }
@@ -23,7 +24,7 @@ function listedValues(json: JsonSchema): readonly JsonValue[] | undefined {
   if (json["type"] === "boolean") return [true, false];
   const arms = json["anyOf"] ?? json["oneOf"];
   if (!Array.isArray(arms)) return undefined;
-  // An arm that takes anything else leaves the others as proposals.
+  // An arm that takes any other value leaves the others as proposals.
   const values = arms.flatMap((arm) => (isJsonObject(arm) ? (listedValues(arm) ?? []) : []));
   return values.length === 0 ? undefined : values;
 }
@@ -36,12 +37,9 @@ export function toSchemaCompleter(json: JsonSchema): Completer | undefined {
   return () => texts;
 }
 
-/** What a completer receives besides what somebody has begun to write. */
+/** The second argument of completers. */
 export interface CompleterContext<TSpec, TContext = MemoryContext> extends ToolContext<TSpec, TContext> {
-  /**
-   * The other fields that are filled in already, as texts, whatever their schemas: nothing of it is validated. Hosts that
-   * do not say leave it empty.
-   */
+  /** The other fields that are filled in already, as texts, not validated. Empty if the host does not send them. */
   readonly arguments: Filled;
 }
 
@@ -56,44 +54,36 @@ export type BespokeCompleters<TInput, TSpec, TContext = MemoryContext> = [Extrac
   ? Readonly<Record<string, never>>
   : { readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec, TContext> };
 
-/** Completers as the catalog keeps them. */
+/** Completers, without the types of their input. */
 export type AnyBespokeCompleters = Readonly<Record<string, BespokeCompleter<unknown, unknown> | undefined>>;
 
-/** What {@link toCompleter} takes. */
-interface CompleterSource extends Pick<BespokeSource, "client" | "contexts"> {
-  readonly complete: AnyBespokeCompleters | undefined;
-}
-
-/** The completer of one field; `undefined` where its author wrote none. */
-export function toCompleter(name: string, source: CompleterSource): Completer | undefined {
-  const { complete } = source;
+/** Returns the completer of a field: the author's, or one of the values that its schema lists. `undefined` without either. */
+export function toCompleter(
+  { name, json }: { readonly name: string; readonly json: JsonSchema },
+  complete: AnyBespokeCompleters | undefined,
+  source: Pick<BespokeSource, "client" | "contexts">,
+): Completer | undefined {
   const own = complete !== undefined && Object.hasOwn(complete, name) ? complete[name] : undefined;
-  return (
-    own &&
-    ((begun, call, filled) =>
-      runInContext(call, source, (context) => own(begun, Object.assign(context, { arguments: filled }))))
-  );
+  if (own === undefined) return toSchemaCompleter(json);
+  return (begun, call, filled) =>
+    runInContext(call, source, (context) => own(begun, Object.assign(context, { arguments: filled })));
 }
 
-/**
- * Refuses completers of fields that there are not, and what is no function, for callers who cast.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertCompleters(complete: unknown, fields: readonly string[], origin: string): void {
+/** Refuses completers of unknown fields, and invalid ones. The compiler does so too. @throws SurfaceError `INVALID_OPTION`. */
+export function assertCompleters(
+  complete: unknown,
+  fields: readonly { readonly name: string }[],
+  origin: string,
+): void {
   if (complete === undefined) return;
-  if (typeof complete !== "object" || complete === null) {
-    throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: its "complete" must have a function a field`);
-  }
+  const refuse = (problem: string): never => {
+    throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: ${problem}`);
+  };
+  if (!isObject(complete)) return refuse('its "complete" must be an object of functions by field');
   for (const [field, completer] of Object.entries(complete)) {
-    if (!fields.includes(field)) {
-      throw new SurfaceError(
-        "INVALID_OPTION",
-        `Adding ${origin}: it completes "${field}", which is no field of its input`,
-      );
-    }
+    if (fields.every(({ name }) => name !== field)) refuse(`it completes "${field}", which its input does not have`);
     if (completer !== undefined && typeof completer !== "function") {
-      throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: the completer of "${field}" must be a function`);
+      refuse(`the completer of "${field}" must be a function`);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
-import type { JsonValue } from "../../schema/json.ts";
 import { toInputSchema } from "../../schema/compile-schema.ts";
+import type { JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { PageOptions } from "../../surface/client.ts";
 import { isThenable } from "../../surface/is-thenable.ts";
@@ -8,7 +8,8 @@ import type { MemberOfKind } from "../../surface/member.ts";
 import type { CollectionPage } from "../../surface/source.ts";
 import type { SummariseItem } from "../../tags/tool-options.ts";
 import type { ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
-import { withKeyCompleters } from "../resources/key-completer.ts";
+import { maxListedItems, toListedItems, withKeyCompleters } from "../resources/collection-keys.ts";
+import { compileOutput } from "../tool-schemas.ts";
 import { originOf, type Exposed, type KindMapping } from "./mapping.ts";
 import {
   encodeBare,
@@ -16,17 +17,16 @@ import {
   toMemberView,
   toResourceEntry,
   toTemplateEntry,
+  toTemplateShape,
   type ResourceView,
+  type TemplateShape,
 } from "./resource-entries.ts";
-import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
-import { maxListedItems, toListedItems } from "../resources/to-listed-items.ts";
-import { compileOutput } from "../tool-schemas.ts";
 
 type ExposedCollection = Exposed<MemberOfKind<"collection">>;
 type AnySummary = SummariseItem<unknown, unknown>;
 type PageViews = (page: PageOptions) => ResourceView;
 
-/** Returns the description of a list: that of a collection often describes its items. */
+/** Returns the description of a list. The description of a collection often describes its items. */
 function describeList({ options, member }: Exposed, list: string): Pick<TemplateEntry, "description"> {
   const description = options.description ?? member.description;
   return {
@@ -81,7 +81,7 @@ function toFilterShape({ key, member: { filter } }: ExposedCollection): Template
   for (const { name, required } of shape.variables) {
     const problem = required ? "must be optional" : "has the name of a variable that every page takes";
     if (!required && pageVariables.every((variable) => variable.name !== name)) continue;
-    throw new SurfaceError("INVALID_MEMBER", `Exposing ${origin} as a resource: its field "${name}" ${problem}`);
+    throw new SurfaceError("INVALID_MEMBER", `Cannot expose ${origin} as a resource: its field "${name}" ${problem}`);
   }
   return shape;
 }
@@ -106,7 +106,11 @@ function toPages(exposed: ExposedCollection, viewOf: PageViews): TemplateEntry {
   // The owner validates the variables.
   const pages = toTemplateEntry(exposed, { shape, viewOf: (page) => viewOf(page as PageOptions) });
   const { description = "A page of the list" } = describeList(exposed, "A page");
-  return { ...pages, isQuery: true, description: `${description} ("after" is the "next" of the page before)` };
+  return {
+    ...pages,
+    isQuery: true,
+    description: `${description} (pass the "next" of a page as "after" to get the following page)`,
+  };
 }
 
 function toKeyList(exposed: ExposedCollection): ResourceEntry {
@@ -129,7 +133,7 @@ function toItemTemplate(exposed: ExposedCollection): TemplateEntry {
 
 /** Adds items to `resources/list`, and says in the description that they may not be all. */
 function withItems(resource: ResourceEntry, template: TemplateEntry, list: unknown): ResourceEntry {
-  const some = `of the items at most ${maxListedItems} are listed`;
+  const some = `at most ${maxListedItems} items are listed`;
   const note = list === "keys" ? `Every key; ${some}` : some;
   const { description } = resource;
   return {

@@ -7,7 +7,7 @@ import type { TagOptions } from "../../tags/tool-options.ts";
 import { toGuard, type DefaultScopes } from "../entry-scopes.ts";
 import type { EntryGuard, EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
 
-/** An exposed member, and what its entries need. */
+/** An exposed member, and the dependencies of its entries. */
 export interface Exposed<TMember extends Member = Member> {
   readonly key: string;
   readonly member: TMember;
@@ -29,7 +29,7 @@ export interface ResourceEntries {
   readonly pages?: TemplateEntry;
 }
 
-/** How members of one kind become entries. A kind without a function cannot be exposed that way. */
+/** The functions that create the entries of members of one kind. A kind without a function cannot be exposed that way. */
 export interface KindMapping<TKind extends Kind> {
   readonly asTool?: (exposed: Exposed<MemberOfKind<TKind>>) => ToolEntry;
   readonly asResource?: (exposed: Exposed<MemberOfKind<TKind>>) => ResourceEntries;
@@ -40,7 +40,7 @@ export function originOf(exposed: Exposed): string {
   return `${exposed.member.kind} "${exposed.key}"`;
 }
 
-/** The fields that all entries of a member have. */
+/** The fields of all entries of a member. */
 export type EntryHead = EntryLooks & EntryGuard & Pick<ToolEntry, "id" | "origin" | "title" | "description">;
 
 /**
@@ -48,7 +48,7 @@ export type EntryHead = EntryLooks & EntryGuard & Pick<ToolEntry, "id" | "origin
  *
  * @param scope - the scope that callers need. @default that for reading
  */
-export function headOf(exposed: Exposed, scope: string = exposed.scopes.read): EntryHead {
+export function toEntryHead(exposed: Exposed, scope: string = exposed.scopes.read): EntryHead {
   const { key, member, options } = exposed;
   return {
     id: key,

@@ -7,14 +7,13 @@ import { originOf, type KindMapping } from "./mapping.ts";
 import { toToolHints, toToolHead } from "../tool-head.ts";
 import { toToolInput, toToolOutput } from "../tool-schemas.ts";
 
-function numberAt(value: object, key: string): number | undefined {
-  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+function ownField(value: object, key: string): unknown {
+  return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-function textAt(value: object, key: string): string | undefined {
-  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-  return typeof found === "string" ? found : undefined;
+function numberAt(value: object, key: string): number | undefined {
+  const found = ownField(value, key);
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
 /** Returns the JSON of a value; `undefined` if it has none. */
@@ -35,7 +34,8 @@ export function toProgressReport(value: unknown, count: number): ProgressReport 
   if (typeof value === "number" && Number.isFinite(value)) return { progress: value };
   if (typeof value !== "object" || value === null) return { progress: count };
   const total = numberAt(value, "total");
-  const message = textAt(value, "message") ?? jsonOf(value);
+  const text = ownField(value, "message");
+  const message = typeof text === "string" ? text : jsonOf(value);
   return {
     progress: numberAt(value, "progress") ?? count,
     ...(total === undefined ? {} : { total }),

@@ -1,14 +1,16 @@
+import { SurfaceError } from "../../errors.ts";
+import { scalarFields } from "../../schema/coerce-scalar.ts";
 import { toInputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
-import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import type { RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
 import type { UseOptions } from "../../surface/client.ts";
 import { andThen } from "../../surface/is-thenable.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 import { Stale } from "../../surface/reading.ts";
-import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry } from "../entry.ts";
-import { headOf, originOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { jsonMimeType } from "../content/resource-body.ts";
-import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
+import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
+import { ownArgument } from "../tool-schemas.ts";
+import { toEntryHead, originOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 
 // JSON.stringify({ value: x }) is this, the JSON text of x, and a brace.
 const wrapPrefix = '{"value":';
@@ -37,10 +39,10 @@ export function bareSchema(schema: CompiledSchema): JsonSchema {
   return isJsonObject(value) ? value : {};
 }
 
-/** The key of `_meta` under which the contents of a resource say that they may be stale. */
+/** The key of `_meta` that marks the contents of a resource as possibly stale. */
 export const staleMetaKey = "surface-mcp/stale";
 
-/** How a member is read, watched and written. */
+/** The functions that read, watch and write a member. */
 export interface ResourceView extends Pick<LinkedWatch, "follow" | "render"> {
   fetch(channel: SurfaceChannel, use: UseOptions): unknown;
 }
@@ -87,14 +89,70 @@ function toWatch({ options, member }: Exposed, view: ResourceView): LinkedWatch 
 /** Creates the resource of an exposed member, under the URI of the member. */
 export function toResourceEntry(exposed: Exposed, view: ResourceView): ResourceEntry {
   return {
-    ...headOf(exposed),
+    ...toEntryHead(exposed),
     uri: exposed.uri,
     read: (call) => readView(exposed, view, call),
     watch: toWatch(exposed, view),
   };
 }
 
-/** The variables of a template, and the view of the input that they make. */
+/** The variables of a template, and the input that they make. */
+export interface TemplateShape {
+  readonly variables: readonly TemplateVariable[];
+  /** The RFC 6570 part after the base: `/{node}{/since}`. */
+  readonly suffix: string;
+  /** Returns the input of variables by name. */
+  toInput(variables: JsonObject): unknown;
+}
+
+/** The input of a template. */
+interface TemplateSource {
+  readonly schema: CompiledSchema;
+  /** The name of the variable if the input is one scalar. */
+  readonly single: string;
+  readonly origin: string;
+}
+
+// RFC 6570's varname without its percent-encoded and dotted forms, which clients spell in different ways.
+const namePattern = /^[A-Za-z0-9_]+$/;
+
+/** Returns the problem of an input as the variables of a URI. */
+function shapeProblem(variables: readonly TemplateVariable[]): string | undefined {
+  if (variables.length === 0) return "its input must be a scalar or a flat object of scalars, to be written into a URI";
+  const odd = variables.find(({ name }) => !namePattern.test(name));
+  if (odd !== undefined) return `its field "${odd.name}" is a variable in a URI and must be letters, digits and "_"`;
+  const firstOptional = variables.findIndex(({ required }) => !required);
+  const areLast = firstOptional === -1 || variables.slice(firstOptional).every(({ required }) => !required);
+  return areLast ? undefined : "its optional fields must be declared last";
+}
+
+/**
+ * Returns the template of an input that is a scalar or a flat object of scalars, in the order of their declaration.
+ *
+ * @throws SurfaceError `INVALID_MEMBER` for another input.
+ */
+export function toTemplateShape({ schema, single, origin }: TemplateSource): TemplateShape {
+  const { wrapped, codec, json } = schema;
+  const variables = (scalarFields(json) ?? []).map((field) =>
+    Object.freeze(wrapped ? { ...field, name: single } : field),
+  );
+  const problem = shapeProblem(variables);
+  if (problem !== undefined) {
+    throw new SurfaceError("INVALID_MEMBER", `Cannot expose ${origin} as a resource: ${problem}`);
+  }
+  return {
+    variables: Object.freeze(variables),
+    suffix: variables.map(({ name, required }) => (required ? `/{${name}}` : `{/${name}}`)).join(""),
+    toInput(given) {
+      if (!wrapped) return codec.decode(given);
+      // A wrapped schema reads its value under this key. A variable that was left out stays left out.
+      const value = ownArgument(given, single);
+      return codec.decode(value === undefined ? {} : { value });
+    },
+  };
+}
+
+/** A template, and the view of each input. */
 interface TemplateView {
   readonly shape: TemplateShape;
   readonly viewOf: (input: unknown) => ResourceView;
@@ -104,7 +162,7 @@ interface TemplateView {
 export function toTemplateEntry(exposed: Exposed, { shape, viewOf }: TemplateView): TemplateEntry {
   const { uri } = exposed;
   return {
-    ...headOf(exposed),
+    ...toEntryHead(exposed),
     base: uri,
     uriTemplate: `${uri}${shape.suffix}`,
     variables: shape.variables,

@@ -1,16 +1,11 @@
-import { LinkedAbort } from "../../spine/signals.ts";
 import { SurfaceError } from "../../errors.ts";
-import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
-import { compileOutput, splitFields, toToolInput, withFields } from "../tool-schemas.ts";
-import { syntheticFields } from "../../tags/tool-options.ts";
+import { deepFreeze, type JsonSchema } from "../../schema/json.ts";
+import { LinkedAbort } from "../../spine/signals.ts";
+import { capField, compileOutput, readField, toFieldSchema, type NumberField } from "../tool-schemas.ts";
+import { originOf, type KindMapping } from "./mapping.ts";
 import { bareSchema, encodeBare, stringifyBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
-import type { ToolEntry } from "../entry.ts";
-import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "./mapping.ts";
-import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
-import { toToolHints, toToolHead } from "../tool-head.ts";
-import { withHeartbeat } from "../heartbeat.ts";
-import type { MemberOfKind } from "../../surface/member.ts";
+import { toWaitingTool } from "./waiting-tool.ts";
 
 interface PullLimits {
   readonly maxItems: number;
@@ -90,74 +85,51 @@ const longestWait: NumberField = {
   minimum: 0,
   maximum: 60_000,
   default: 1000,
-  description: "Return what there is after this many milliseconds",
+  description: "Return the items so far after this many milliseconds",
 };
-
-/** Milliseconds that a call may take beyond its longest wait before it fails with `TIMEOUT`. */
-const slackMs = 5000;
-
-interface Pull {
-  readonly input: unknown;
-  readonly maxItems: number;
-  readonly waitMs: number;
-}
 
 function toPullSchema(output: CompiledSchema): JsonSchema {
   return deepFreeze({
     type: "object",
     properties: {
       items: { type: "array", items: { ...bareSchema(output) } },
-      ended: { type: "boolean", description: "The stream ended: there is nothing after these items" },
+      ended: { type: "boolean", description: "The stream has ended: no items follow" },
     },
     required: ["items", "ended"],
     additionalProperties: false,
   });
 }
 
-function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
-  const { key, member, channel, options } = exposed;
-  const origin = originOf(exposed);
-  const own = toToolInput(member.input, origin);
-  const output = compileOutput(member.output, origin);
-  const wait = capField(longestWait, options.timeoutMs);
-  return {
-    ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false }), own),
-    input: {
-      root: own.root,
-      refusedKeywords: own.refusedKeywords,
-      json: withFields(own.json, { max_items: toFieldSchema(itemLimit), wait_ms: toFieldSchema(wait) }),
-      decode(args: JsonObject): Pull {
-        const [input, extra] = splitFields(args, syntheticFields.stream);
-        return { input: own.decode(input), maxItems: readField(itemLimit, extra), waitMs: readField(wait, extra) };
-      },
-    },
-    output: { json: toPullSchema(output), stringify: (value) => JSON.stringify(value) },
-    timeoutMs: wait.maximum + slackMs,
-    countsQuestions: options.timeoutMs !== undefined,
-    async run(input, call) {
-      // The result of `decode`.
-      const pull = input as Pull;
-      const open = (signal: AbortSignal): AsyncIterable<unknown> =>
-        channel.subscribe({ verb: "open", member: key, argument: pull.input, options: { signal } });
-      const { items, ended } = await withHeartbeat(collectFrames({ open, signal: call.signal }, pull), call);
-      return { items: items.map((item) => encodeBare(output, item)), ended };
-    },
-  };
-}
-
-function asResource(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntries {
-  const { key: member } = exposed;
-  const origin = originOf(exposed);
-  const output = compileOutput(exposed.member.output, origin);
-  const render = (newest: readonly unknown[]): string => {
-    if (newest.length > 0) return stringifyBare(output, newest[0]);
-    throw new SurfaceError("ABSENT", `Writing the newest frame of ${origin}: there is none yet`);
-  };
-  return toListenedEntries(exposed, (argument) => ({
-    ...toMemberView({ member, argument, read: "latest", watch: "watchLatest" }, render),
-    fetch: async (channel, options) => [await channel.request({ verb: "latest", member, argument, options })],
-  }));
-}
-
 /** A stream is a resource with its newest frame (a template if it takes input), or a tool that pulls a few frames. */
-export const streamMapping: KindMapping<"stream"> = { asTool, asResource };
+export const streamMapping: KindMapping<"stream"> = {
+  asTool(exposed) {
+    const { key, member, channel, options } = exposed;
+    const output = compileOutput(member.output, originOf(exposed));
+    const wait = capField(longestWait, options.timeoutMs);
+    return toWaitingTool(exposed, {
+      wait,
+      fields: { max_items: toFieldSchema(itemLimit), wait_ms: toFieldSchema(wait) },
+      readFields: (args) => ({ maxItems: readField(itemLimit, args), waitMs: readField(wait, args) }),
+      output: toPullSchema(output),
+      async run(pull, call) {
+        const open = (signal: AbortSignal): AsyncIterable<unknown> =>
+          channel.subscribe({ verb: "open", member: key, argument: pull.input, options: { signal } });
+        const { items, ended } = await collectFrames({ open, signal: call.signal }, pull);
+        return { items: items.map((item) => encodeBare(output, item)), ended };
+      },
+    });
+  },
+  asResource(exposed) {
+    const { key: member } = exposed;
+    const origin = originOf(exposed);
+    const output = compileOutput(exposed.member.output, origin);
+    const render = (newest: readonly unknown[]): string => {
+      if (newest.length > 0) return stringifyBare(output, newest[0]);
+      throw new SurfaceError("ABSENT", `Cannot read the newest frame of ${origin}: there is none yet`);
+    };
+    return toListenedEntries(exposed, (argument) => ({
+      ...toMemberView({ member, argument, read: "latest", watch: "watchLatest" }, render),
+      fetch: async (channel, options) => [await channel.request({ verb: "latest", member, argument, options })],
+    }));
+  },
+};

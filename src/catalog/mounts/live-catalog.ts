@@ -3,15 +3,14 @@ import type { SurfaceClient } from "../../surface/client.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import type { Catalog } from "../catalog.ts";
-import { sortResources, withMounted } from "../create-catalog.ts";
+import type { ContextSource } from "../context/own-context.ts";
+import { withEntries } from "../create-catalog.ts";
 import type { ResourceEntry, ToolEntry } from "../entry.ts";
-import { indexTools, type IndexedTools } from "../indexed-tools.ts";
-import { diffLists } from "../list-changes.ts";
+import { patchSorted } from "../list-changes.ts";
+import { createUriResolver } from "../resolve-uri.ts";
 import type { MountSource } from "./mount.ts";
 import { leftOut, MountedList } from "./mounted-list.ts";
-import { MountedSource, type MountedEntries } from "./mounted-source.ts";
-import type { ContextSource } from "../context/own-context.ts";
-import { createUriResolver } from "../resolve-uri.ts";
+import { MountedSource, type MountedLists } from "./mounted-source.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -20,22 +19,6 @@ const mebibyte = 1024 * 1024;
  * take about 15 bytes of heap for each character.
  */
 export const schemaLimits: BudgetLimits = Object.freeze({ total: 16 * mebibyte, perKey: 12 * mebibyte });
-
-/** A catalog whose entries may come and go while it is served. Call {@link close} when done. */
-export interface LiveCatalog {
-  /** The catalog at present: the same object until something changes. */
-  readonly current: Catalog;
-  /** Whether it can ever be another. */
-  readonly canChange: boolean;
-  /** Whether its resources can ever be others. If not, `current` always has the same list of them. */
-  readonly canReadOthers: boolean;
-  /** Counts the schemas of mounted operations, in characters of JSON; the key is the prefix of the mount. */
-  readonly schemas: Budget;
-  /** Calls `changed` synchronously after each change. Returns a function that stops it. */
-  subscribe(changed: () => void): () => void;
-  /** Stops listening to the sources. Callable twice. */
-  close(): void;
-}
 
 /** Dependencies of {@link createLiveCatalog}. */
 export interface LiveCatalogDeps {
@@ -53,87 +36,84 @@ export interface LiveCatalogDeps {
 
 const noClient: SurfaceClient<unknown> = Object.freeze({});
 
-/** Creates the function that finds the app's own entry of a URI. */
-function createOwnerOf(base: Catalog): (uri: string) => { readonly origin: string } | undefined {
+/** Creates the lists of mounted entries, whose names differ from those of the app. */
+function createLists(base: Catalog, report: FaultReporter): MountedLists {
+  const tell = (cause: unknown, { origin }: { readonly origin: string }): void =>
+    void internalError(leftOut(cause, origin), origin, report);
   const resolve = createUriResolver(base);
-  return (uri) => {
-    const owner = resolve(uri);
-    return owner && [...base.resources, ...base.templates].find(({ id }) => id === owner.id);
+  return {
+    tools: new MountedList<ToolEntry>({
+      nameOf: ({ name }) => name,
+      ownerOf: (name) => base.tool(name),
+      called: "name on the wire",
+      tell,
+    }),
+    resources: new MountedList<ResourceEntry>({
+      nameOf: ({ uri }) => uri,
+      ownerOf(uri) {
+        const owner = resolve(uri);
+        return owner && [...base.resources, ...base.templates].find(({ id }) => id === owner.id);
+      },
+      called: "URI",
+      tell,
+    }),
   };
 }
 
-/** Joins lists, without a copy if there is only one. */
-function join<TEntry>(lists: readonly (readonly TEntry[])[]): readonly TEntry[] {
-  const [only] = lists;
-  return only !== undefined && lists.length === 1 ? only : lists.flat();
-}
-
-class MountedCatalog implements LiveCatalog {
-  readonly canChange = true;
+class MountedCatalog {
+  /** Whether it can ever be another. */
+  readonly canChange: boolean;
+  /** Whether its resources can ever be others. If not, `current` always has the same list of them. */
   readonly canReadOthers: boolean;
-  readonly schemas = new Budget(schemaLimits);
+  /** Counts the schemas of mounted operations, in characters of JSON; the key is the prefix of the mount. */
+  readonly schemas: Budget = new Budget(schemaLimits);
   readonly #base: Catalog;
   readonly #report: FaultReporter;
+  readonly #lists: MountedLists;
   readonly #sources: readonly MountedSource[];
   readonly #listeners = new Listeners();
-  readonly #tools: MountedList<ToolEntry, ToolEntry>;
-  readonly #resources: MountedList<ResourceEntry, ResourceEntry>;
-  #mounted: MountedEntries;
-  #indexed: IndexedTools;
   #catalog: Catalog;
   #isStale = true;
-  #isMaking = false;
+  #isUpdating = false;
   #isClosed = false;
 
   constructor({ base, mounts, report, contexts, client = noClient }: LiveCatalogDeps) {
     this.#base = base;
     this.#catalog = base;
     this.#report = report;
+    this.#lists = createLists(base, report);
     const { scopes, uriPrefix } = base;
     const shared = { scopes, report, contexts, client, uriPrefix, schemas: this.schemas };
-    this.#sources = Array.from(mounts, ([prefix, source]) => new MountedSource({ prefix, source, ...shared }));
+    this.#sources = Array.from(
+      mounts,
+      ([prefix, source]) => new MountedSource({ prefix, source, ...shared }, this.#lists),
+    );
+    this.canChange = mounts.size > 0;
     this.canReadOthers = this.#sources.some(({ mayHaveResources }) => mayHaveResources);
-    const tell = (cause: unknown, entry?: { readonly origin: string }): void => {
-      const where = entry?.origin ?? "catalog";
-      internalError(leftOut(cause, where), where, report);
-    };
-    this.#tools = new MountedList({
-      make: (tool) => tool,
-      nameOf: ({ name }) => name,
-      ownerOf: (name) => base.tool(name),
-      called: "name on the wire",
-      tell,
-    });
-    this.#resources = new MountedList({
-      make: (resource) => resource,
-      nameOf: ({ uri }) => uri,
-      ownerOf: createOwnerOf(base),
-      called: "URI",
-      tell,
-    });
-    this.#mounted = { tools: this.#tools.entries, resources: this.#resources.entries };
-    this.#indexed = indexTools(base.tools);
     for (const source of this.#sources) source.listen(() => this.#change());
   }
 
-  // Made on demand: ten thousand operations that are registered one by one cost one catalog.
+  /** The catalog at present: the same object until something changes. */
   get current(): Catalog {
-    // A reporter of a fault may look while the catalog is made; a change that it makes is found by the next look.
-    if (!this.#isStale || this.#isMaking) return this.#catalog;
+    // Updated on demand: ten thousand operations that are registered one by one cost one catalog. A reporter of a fault may read this
+    // during an update; the next read finds a change that it makes.
+    if (!this.#isStale || this.#isUpdating) return this.#catalog;
     this.#isStale = false;
-    this.#isMaking = true;
+    this.#isUpdating = true;
     try {
-      this.#make();
+      this.#update();
     } finally {
-      this.#isMaking = false;
+      this.#isUpdating = false;
     }
     return this.#catalog;
   }
 
+  /** Calls `changed` synchronously after each change. Returns a function that stops it. */
   subscribe(changed: () => void): () => void {
     return this.#listeners.add(changed);
   }
 
+  /** Stops listening to the sources. Callable twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -141,17 +121,18 @@ class MountedCatalog implements LiveCatalog {
     for (const source of this.#sources) source.close();
   }
 
-  #make(): void {
-    const before = this.#mounted;
-    const all = this.#sources.map((source) => source.entries());
-    const tools = this.#tools.take(join(all.map((each) => each.tools)));
-    const resources = this.#resources.take(join(all.map((each) => each.resources)));
-    if (tools === before.tools && resources === before.resources) return;
-    this.#mounted = { tools, resources };
-    this.#indexed = this.#indexed.patch(diffLists(before.tools, tools));
-    const isRead = resources === before.resources;
-    const read = isRead ? this.#catalog.resources : sortResources(this.#base, resources);
-    this.#catalog = withMounted(this.#base, { resources: read, indexed: this.#indexed });
+  #update(): void {
+    for (const source of this.#sources) source.refresh();
+    const { tools, resources, templates, prompts } = this.#catalog;
+    const [toolDiff, resourceDiff] = [this.#lists.tools.takeChange(), this.#lists.resources.takeChange()];
+    if (toolDiff === undefined && resourceDiff === undefined) return;
+    const entries = {
+      tools: toolDiff ? patchSorted(tools, toolDiff, ({ name }) => name) : tools,
+      resources: resourceDiff ? patchSorted(resources, resourceDiff, ({ uri }) => uri) : resources,
+      templates,
+      prompts,
+    };
+    this.#catalog = withEntries(entries, this.#base);
   }
 
   #change(): void {
@@ -162,18 +143,13 @@ class MountedCatalog implements LiveCatalog {
   }
 }
 
+/** A catalog whose entries may come and go while it is served. Call `close()` when done. */
+export type LiveCatalog = Pick<MountedCatalog, keyof MountedCatalog>;
+
 /**
  * Creates the catalog of an app with its mounts, brought up to date on each look. An operation or a resource that is not valid is left
  * out and reported once; a source that cannot be listed keeps its last list. Call `close()` when done.
  */
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
-  if (deps.mounts.size > 0) return new MountedCatalog(deps);
-  return Object.freeze({
-    current: deps.base,
-    canChange: false,
-    canReadOthers: false,
-    schemas: new Budget(schemaLimits),
-    subscribe: () => () => {},
-    close() {},
-  });
+  return new MountedCatalog(deps);
 }

@@ -1,12 +1,10 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
-import type { Asks } from "../asking/asking.ts";
 import type { Schema } from "../../schema/standard.ts";
-import type { Confirm } from "../../tags/tool-options.ts";
 import type { ScopeOptions } from "../../tags/scopes.ts";
-import type { Caller } from "../../surface/caller.ts";
-import type { NestedCallOptions } from "../context/tool-context.ts";
-import type { LogLevel, ProgressReport } from "../entry.ts";
+import type { Confirm } from "../../tags/tool-options.ts";
+import type { NestedCallOptions, ToolContext } from "../context/tool-context.ts";
+import type { ListDiff } from "../list-changes.ts";
 
 /** A schema of a mounted operation: one that validates, or a JSON Schema of the 2020-12 dialect. */
 export type MountedSchema = Schema | JsonSchema;
@@ -45,22 +43,14 @@ export interface MountedOperation extends ScopeOptions {
 }
 
 /** The context of a running operation. */
-export interface MountContext {
-  /** Fires when the caller cancels, the deadline passes or the app closes. Created on first use. */
-  readonly signal: AbortSignal;
-  readonly caller: Caller;
-  readonly progress: (report: ProgressReport) => void;
-  readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
-  /** Calls another tool or operation within its reach, by its id or name on the wire with the prefix; as `call` of a hand-written tool. */
+export interface MountContext extends Pick<
+  ToolContext<unknown, unknown>,
+  "signal" | "caller" | "progress" | "log" | "ask" | "addMeta" | "context"
+> {
+  /** Calls another tool or operation within its reach, by its id or wire name with the prefix; as `call` of a hand-written tool. */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
-  /** Asks the client. */
-  readonly ask: Asks;
   /** Identifies this call. The same when it runs again with the answers of its client. */
   readonly runId?: string;
-  /** Adds members to the `_meta` of the result. */
-  readonly addMeta: (members: JsonObject) => void;
-  /** The value of the app's `context()` for this call, created on first use. @default a `MemoryContext` */
-  readonly context: unknown;
 }
 
 /** A resource that is known only at run time. Its URI is `<uriPrefix><prefix>/<path>`, its id `<prefix>/<path>`. */
@@ -97,27 +87,81 @@ export interface MountSource {
   watch?(path: string, changed: () => void): () => void;
 }
 
-const methods = ["list", "subscribe", "invoke"] as const;
+/** The method of a source that announces its changes one by one, so that an app need not list it again after each. */
+export const kSubscribeDiffs: unique symbol = Symbol("subscribeDiffs");
+
+/** A source with {@link kSubscribeDiffs}. */
+export interface DiffingSource extends MountSource {
+  /** Calls `changed` with each change of `list()`. Returns a function that stops it. */
+  [kSubscribeDiffs](changed: (diff: ListDiff<MountedOperation>) => void): () => void;
+}
+
+/** Returns whether a source announces its changes one by one. */
+export function isDiffing(source: MountSource): source is DiffingSource {
+  return kSubscribeDiffs in source;
+}
+
 const optionalMethods = ["look", "resources", "read", "watch"] as const;
 
 /**
- * Refuses a source without the methods of one, for callers who cast.
+ * Refuses a source that lacks a method. The compiler does so too.
  *
  * @param attempt - the action, the start of messages.
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function assertMountSource(source: MountSource, attempt: string): void {
-  const fail = (must: string): never => {
-    throw new SurfaceError("INVALID_OPTION", `${attempt}: its source must have ${must}`);
-  };
-  if (methods.some((method) => typeof source?.[method] !== "function")) {
-    fail("the methods list(), subscribe() and invoke()");
-  }
-  for (const method of optionalMethods) {
-    const given: unknown = source[method];
-    if (given !== undefined && typeof given !== "function") fail(`a method ${method}(), or nothing of that name`);
-  }
-  if (source.resources !== undefined && source.read === undefined) {
-    fail("a method read() where it has the method resources()");
-  }
+  const hasMethod = (name: keyof MountSource): boolean => typeof source?.[name] === "function";
+  const invalid = optionalMethods.find((name) => source?.[name] !== undefined && !hasMethod(name));
+  let must: string | undefined;
+  if (!hasMethod("list") || !hasMethod("subscribe") || !hasMethod("invoke")) {
+    must = "the methods list(), subscribe() and invoke()";
+  } else if (invalid !== undefined) must = `a method ${invalid}(), or nothing of that name`;
+  else if (hasMethod("resources") && !hasMethod("read")) must = "a method read() where it has the method resources()";
+  if (must !== undefined) throw new SurfaceError("INVALID_OPTION", `${attempt}: its source must have ${must}`);
+}
+
+// No `_` at the end: one separates the prefix from the name on the wire.
+const prefixPattern = /^(?=.{1,32}$)[A-Za-z0-9_]*[A-Za-z0-9]$/;
+
+/** Characters of a prefix or path in messages. */
+const maxShown = 64;
+
+/** Refuses an invalid prefix. @throws SurfaceError `INVALID_NAME`. */
+export function assertPrefix(prefix: unknown): void {
+  if (typeof prefix === "string" && prefixPattern.test(prefix)) return;
+  const named = typeof prefix === "string" ? `"${prefix.slice(0, maxShown)}"` : "it";
+  throw new SurfaceError(
+    "INVALID_NAME",
+    `Adding a mount: its prefix comes first, and ${named} must be letters, digits and "_", at most 32 characters, the last no "_"`,
+  );
+}
+
+/** Returns the id of a mounted operation. An app of one source alone has the empty prefix. */
+export function mountedId(prefix: string, name: string): string {
+  return prefix === "" ? name : `${prefix}.${name}`;
+}
+
+/** Returns the id of a mounted resource, which is also the end of its URI. */
+export function mountedPath(prefix: string, path: string): string {
+  return prefix === "" ? path : `${prefix}/${path}`;
+}
+
+/** Returns the name of a mount in messages. */
+export function mountOrigin(prefix: string): string {
+  return prefix === "" ? "what is mounted" : `mount "${prefix}"`;
+}
+
+/** Returns the name of an operation in messages. */
+export function operationOrigin(id: string): string {
+  return `operation "${id}"`;
+}
+
+/** Returns the name of a mounted resource in messages. */
+export function mountedResourceOrigin(prefix: string, path: string): string {
+  return `resource "${mountedPath(prefix, path.slice(0, maxShown))}"`;
+}
+
+/** Returns whether a wire name is reserved for a mount. A mount without a prefix reserves none. */
+export function takesName(prefix: string, wireName: string): boolean {
+  return prefix !== "" && wireName.startsWith(`${prefix}_`);
 }

@@ -1,22 +1,22 @@
+import { randomUUID } from "node:crypto";
 import { Refusal } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import type { SurfaceClient } from "../../surface/client.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
 import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
-import { operationNotFound } from "../outcome.ts";
-import { confirmFields, keepNesting, toToolHints } from "../tool-head.ts";
-import { assertThingNamed, toGuard, type DefaultScopes } from "../entry-scopes.ts";
+import { OwnContext, type ContextSource } from "../context/own-context.ts";
+import { CallContext } from "../context/tool-context.ts";
 import type { EntryCall, ToolEntry } from "../entry.ts";
-import type { MountedOperation, MountSource } from "./mount.ts";
-import { runMounted } from "./mounted-context.ts";
-import { mountedId, operationOrigin } from "./mounted-names.ts";
-import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
-import type { ContextSource } from "../context/own-context.ts";
+import { assertThingNamed, toGuard, type DefaultScopes } from "../entry-scopes.ts";
+import { operationNotFound } from "../outcome.ts";
 import { unreachedFault } from "../own-refusals.ts";
+import { confirmFields, keepNesting, toToolHints } from "../tool-head.ts";
 import { toWireName } from "../wire-name.ts";
+import { mountedId, operationOrigin, type MountContext, type MountedOperation, type MountSource } from "./mount.ts";
+import { toMountedSchemas, type MountedSchemas } from "./read-mounted.ts";
 
-/** Dependencies of what is mounted under one prefix. */
+/** Dependencies of the entries of one mount. */
 export interface MountDeps {
   readonly prefix: string;
   readonly source: MountSource;
@@ -30,6 +30,33 @@ export interface MountDeps {
   readonly client: SurfaceClient<unknown>;
   /** The start of the URIs of resources. */
   readonly uriPrefix: string;
+}
+
+class MountedContext extends CallContext implements MountContext {
+  readonly #call: EntryCall;
+  #runId: string | undefined;
+
+  constructor(call: EntryCall, contexts: ContextSource | undefined, own?: OwnContext) {
+    super(call, contexts, own);
+    this.#call = call;
+  }
+
+  get runId(): string {
+    this.#runId ??= this.#call.runId ?? randomUUID();
+    return this.#runId;
+  }
+}
+
+/** Runs a handler of a mount with the context of one call, and disposes the value of the author's factory. */
+export function runMounted<TValue>(
+  call: EntryCall,
+  contexts: ContextSource | undefined,
+  run: (context: MountContext) => TValue,
+): TValue | Promise<Awaited<TValue>> {
+  // A context in memory needs no disposal.
+  if (contexts?.make === undefined) return run(new MountedContext(call, contexts));
+  const own = new OwnContext(call, contexts);
+  return own.during(() => run(new MountedContext(call, contexts, own)));
 }
 
 function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {

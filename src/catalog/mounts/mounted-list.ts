@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { diffLists, patchList, type ListDiff } from "../list-changes.ts";
+import { diffLists, PendingDiff, type ListDiff } from "../list-changes.ts";
 
 interface Named {
   /** The name in messages. */
@@ -7,129 +7,164 @@ interface Named {
 }
 
 /** Dependencies of a {@link MountedList}. */
-export interface MountedListDeps<TItem, TEntry> {
-  /** Makes the entry of an item; `undefined` if agents get none. Throws if the item is not valid. */
-  readonly make: (item: TItem) => TEntry | undefined;
+export interface MountedListDeps<TEntry> {
   /** Returns the name that no two entries may share. */
   readonly nameOf: (entry: TEntry) => string;
   /** The kind of name, for messages. */
   readonly called: string;
-  /** Returns the entry outside this list that has a name. @default none */
-  readonly ownerOf?: (name: string) => Named | undefined;
+  /** Returns the entry of the app itself that has a name. */
+  readonly ownerOf: (name: string) => Named | undefined;
+  /** Receives the reason for which an entry is left out, once. Must not throw. */
+  readonly tell: (cause: unknown, entry: TEntry) => void;
+}
+
+/** Items of one source, and the entry of each. */
+export interface SourceItems<TEntry> {
+  /** Creates the entry of an item; `undefined` if agents get none. Must not throw. */
+  readonly make: (item: unknown) => TEntry | undefined;
   /** Called with an entry once its item is not listed any more. */
   readonly drop?: (entry: TEntry) => void;
-  /** Receives the reason for which an item is left out, once. Must not throw. @param entry - left out if there is none. */
-  readonly tell: (cause: unknown, entry?: TEntry) => void;
+}
+
+/** Updates the items of one source. */
+export interface SourceUpdates {
+  set(items: readonly unknown[]): void;
+  change(diff: ListDiff<unknown>): void;
+}
+
+class SourceList<TEntry> {
+  readonly source: SourceItems<TEntry>;
+  /** The entry of every item; `undefined` for an item without one. */
+  readonly made = new Map<unknown, TEntry | undefined>();
+  /** The items as they were listed last; `undefined` if they have changed since. */
+  listed: readonly unknown[] | undefined = [];
+
+  constructor(source: SourceItems<TEntry>) {
+    this.source = source;
+  }
+
+  /** Sets the items. Returns the change. */
+  set(items: readonly unknown[]): ListDiff<unknown> {
+    const { listed: before, made } = this;
+    this.listed = items;
+    // An item that was listed twice may still be listed.
+    if (before !== undefined && made.size === before.length) return diffLists(before, items);
+    const listed = new Set(items);
+    return { gone: [...made.keys()].filter((item) => !listed.has(item)), come: [...listed] };
+  }
 }
 
 /**
- * The entries of a list of items, each made once for as long as the same object is listed. An item that is not valid, or whose name is
- * taken, is left out, and the others work. A change of one item costs the same however many there are, up to copying the list.
+ * The entries of one kind that all sources list, each made once for as long as the same object is listed. An entry whose name is taken
+ * by the app or by an entry before it is left out. While none is left out, a change costs no more than the changed items.
  */
-export class MountedList<TItem, TEntry extends Named> {
-  readonly #deps: MountedListDeps<TItem, TEntry>;
-  /** The entry of every listed item; `undefined` for one without. */
-  #made = new Map<TItem, TEntry | undefined>();
-  /** Items that are left out, and were reported, because their name is taken. */
-  #doubles: ReadonlySet<TItem> = new Set();
+export class MountedList<TEntry extends Named> {
+  readonly #deps: MountedListDeps<TEntry>;
+  readonly #lists: SourceList<TEntry>[] = [];
+  /** Entries that are left out, and were reported. */
+  #doubles: ReadonlySet<TEntry> = new Set();
   #byName = new Map<string, TEntry>();
-  #entries: readonly TEntry[] = Object.freeze([]);
-  #items: readonly TItem[] = [];
+  readonly #pending = new PendingDiff<TEntry>();
 
-  constructor(deps: MountedListDeps<TItem, TEntry>) {
+  constructor(deps: MountedListDeps<TEntry>) {
     this.#deps = deps;
-  }
-
-  get entries(): readonly TEntry[] {
-    return this.#entries;
   }
 
   find(name: string): TEntry | undefined {
     return this.#byName.get(name);
   }
 
-  /** Takes the current items, and returns their entries: the same list if it has not changed. */
-  take(items: readonly TItem[]): readonly TEntry[] {
-    const before = this.#items;
-    this.#items = items;
-    // The order decides which of two with one name is left out; and an item that is listed twice may go once.
-    const isPlain = this.#doubles.size === 0 && this.#made.size === before.length;
-    if (!isPlain || !this.#patch(diffLists(before, items))) this.#takeAll(items);
-    return this.#entries;
+  /** Returns the change since the last call; `undefined` if nothing has changed. */
+  takeChange(): ListDiff<TEntry> | undefined {
+    return this.#pending.take();
   }
 
-  /** Takes the difference. Returns `false` if a name is taken. */
-  #patch({ gone, come }: ListDiff<TItem>): boolean {
-    const { nameOf, ownerOf } = this.#deps;
-    const left = gone.flatMap((item) => this.#remove(item) ?? []);
-    const entered: TEntry[] = [];
-    for (const item of come) {
-      const entry = this.#made.has(item) ? this.#made.get(item) : this.#make(item);
-      this.#made.set(item, entry);
-      if (entry === undefined) continue;
-      const name = nameOf(entry);
-      if (this.#byName.has(name) || ownerOf?.(name) !== undefined) return false;
-      this.#byName.set(name, entry);
-      entered.push(entry);
+  /** Adds a source. Returns the functions that take its current items, or their change. */
+  addSource(source: SourceItems<TEntry>): SourceUpdates {
+    const list = new SourceList(source);
+    this.#lists.push(list);
+    return {
+      set: (items) => this.#change(list, list.set(items)),
+      change: (diff) => {
+        list.listed = undefined;
+        this.#change(list, diff);
+      },
+    };
+  }
+
+  #change({ source, made }: SourceList<TEntry>, { gone, come }: ListDiff<unknown>): void {
+    let isUnique = this.#doubles.size === 0;
+    for (const item of gone) {
+      const entry = made.get(item);
+      made.delete(item);
+      if (entry !== undefined) this.#remove(entry, source);
     }
-    this.#entries = patchList(this.#entries, { gone: left, come: entered });
+    for (const item of come) {
+      if (made.has(item)) continue;
+      const entry = source.make(item);
+      made.set(item, entry);
+      if (entry !== undefined) isUnique = this.#add(entry) && isUnique;
+    }
+    // The order of the entries decides which of two is left out.
+    if (!isUnique) this.#resolve();
+  }
+
+  #remove(entry: TEntry, source: SourceItems<TEntry>): void {
+    source.drop?.(entry);
+    const name = this.#deps.nameOf(entry);
+    if (this.#byName.get(name) !== entry) return;
+    this.#byName.delete(name);
+    this.#pending.remove(entry);
+  }
+
+  /** Returns `false` if the name is taken. */
+  #add(entry: TEntry): boolean {
+    const { nameOf, ownerOf } = this.#deps;
+    const name = nameOf(entry);
+    if (this.#byName.has(name) || ownerOf(name) !== undefined) return false;
+    this.#byName.set(name, entry);
+    this.#pending.add(entry);
     return true;
   }
 
-  #remove(item: TItem): TEntry | undefined {
-    const entry = this.#made.get(item);
-    this.#made.delete(item);
-    if (entry === undefined) return undefined;
-    this.#deps.drop?.(entry);
-    return this.#byName.delete(this.#deps.nameOf(entry)) ? entry : undefined;
+  /** Decides again which entry has each name. */
+  #resolve(): void {
+    const before = this.#byName;
+    const known = this.#doubles;
+    const doubles = this.#nameAll();
+    for (const [name, entry] of before) if (this.#byName.get(name) !== entry) this.#pending.remove(entry);
+    for (const [name, entry] of this.#byName) if (before.get(name) !== entry) this.#pending.add(entry);
+    const { nameOf, called, tell } = this.#deps;
+    for (const [entry, first] of doubles) {
+      if (known.has(entry)) continue;
+      const message = `Naming ${entry.origin}: its ${called}, "${nameOf(entry)}", is taken by ${first.origin}`;
+      tell(new SurfaceError("NAME_COLLISION", message), entry);
+    }
   }
 
-  #takeAll(items: readonly TItem[]): void {
+  /** Gives each name to the first entry. Returns the entries that get none, with the owners of their names. */
+  #nameAll(): ReadonlyMap<TEntry, Named> {
     const { nameOf, ownerOf } = this.#deps;
-    const made = new Map<TItem, TEntry | undefined>();
-    const doubles = new Set<TItem>();
     const byName = new Map<string, TEntry>();
-    this.#dropAllBut(new Set(items));
-    for (const item of items) {
-      const known = made.has(item) ? made : this.#made;
-      const entry = known.has(item) ? known.get(item) : this.#make(item);
-      made.set(item, entry);
-      if (entry === undefined) continue;
-      const name = nameOf(entry);
-      const first = ownerOf?.(name) ?? byName.get(name);
-      if (first === undefined) byName.set(name, entry);
-      else if (first !== entry) {
-        doubles.add(item);
-        if (!this.#doubles.has(item)) this.#tellTaken(name, entry, first);
+    const doubles = new Map<TEntry, Named>();
+    for (const { listed, made } of this.#lists) {
+      for (const item of listed ?? made.keys()) {
+        const entry = made.get(item);
+        if (entry === undefined) continue;
+        const name = nameOf(entry);
+        const first = ownerOf(name) ?? byName.get(name);
+        if (first === undefined) byName.set(name, entry);
+        else if (first !== entry) doubles.set(entry, first);
       }
     }
-    this.#made = made;
-    this.#doubles = doubles;
     this.#byName = byName;
-    this.#entries = Object.freeze([...byName.values()]);
-  }
-
-  #dropAllBut(items: ReadonlySet<TItem>): void {
-    for (const [item, entry] of this.#made) if (entry !== undefined && !items.has(item)) this.#deps.drop?.(entry);
-  }
-
-  #make(item: TItem): TEntry | undefined {
-    try {
-      return this.#deps.make(item);
-    } catch (cause) {
-      this.#deps.tell(cause);
-      return undefined;
-    }
-  }
-
-  #tellTaken(name: string, entry: TEntry, first: Named): void {
-    const message = `Naming ${entry.origin}: its ${this.#deps.called}, "${name}", is taken by ${first.origin}`;
-    this.#deps.tell(new SurfaceError("NAME_COLLISION", message), entry);
+    this.#doubles = new Set(doubles.keys());
+    return doubles;
   }
 }
 
 /**
- * Returns the error that reports something as left out. An error of this package keeps its message, and loses its stack, which would not
+ * Returns the error that reports an entry as left out. An error of this package keeps its message, and loses its stack, which would not
  * help the author; anything else becomes the cause.
  */
 export function leftOut(cause: unknown, where: string): SurfaceError {

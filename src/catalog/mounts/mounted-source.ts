@@ -2,144 +2,168 @@ import { SurfaceError } from "../../errors.ts";
 import type { Share } from "../../spine/budget.ts";
 import { internalError, onRejection, runUnawaited } from "../../surface/fault.ts";
 import type { ResourceEntry, ToolEntry } from "../entry.ts";
+import { PendingDiff, type ListDiff } from "../list-changes.ts";
+import { isDiffing, kSubscribeDiffs, mountedId, mountOrigin } from "./mount.ts";
 import { toMountedEntry, type MountDeps } from "./mounted-entry.ts";
-import { leftOut, MountedList } from "./mounted-list.ts";
-import { mountedId, mountOrigin } from "./mounted-names.ts";
+import { leftOut, type MountedList, type SourceUpdates } from "./mounted-list.ts";
 import { toMountedResource } from "./mounted-resource.ts";
-import { schemaLength } from "./mounted-schemas.ts";
-import { readOperation, readResource } from "./read-mounted.ts";
+import { readOperation, readResource, schemaLength } from "./read-mounted.ts";
 
-/** The entries of what is mounted. */
-export interface MountedEntries {
-  readonly tools: readonly ToolEntry[];
-  readonly resources: readonly ResourceEntry[];
+/** The entries of all mounts. */
+export interface MountedLists {
+  readonly tools: MountedList<ToolEntry>;
+  readonly resources: MountedList<ResourceEntry>;
 }
 
-/** The entries of one mount. Call `close()` when done. */
+type Lists = readonly [operations: readonly unknown[] | undefined, resources: readonly unknown[] | undefined];
+
+/** One mount: reads its source into the lists of entries. Call `close()` when done. */
 export class MountedSource {
   readonly #deps: MountDeps;
   readonly #where: string;
-  readonly #tools: MountedList<unknown, ToolEntry>;
-  readonly #resources: MountedList<unknown, ResourceEntry>;
+  readonly #operations: SourceUpdates;
+  readonly #resources: SourceUpdates;
+  /** Changes that the source has announced one by one. */
+  readonly #pending = new PendingDiff<unknown>();
   /** The share of each tool in the budget of schemas. */
   readonly #shares = new Map<ToolEntry, Share>();
   #isStale = true;
-  #isTaking = false;
-  #isAsked = false;
-  /** Whether the source announced a change while it was asked. */
-  #isTold = false;
+  #isRefreshing = false;
+  #isListing = false;
+  /** Whether the source announced a change while it was listed. */
+  #hasChanged = false;
   #stop: (() => unknown) | undefined;
 
-  constructor(deps: MountDeps) {
+  constructor(deps: MountDeps, { tools, resources }: MountedLists) {
     this.#deps = deps;
     this.#where = mountOrigin(deps.prefix);
-    const tell = (cause: unknown): void => this.#tell(leftOut(cause, this.#where));
-    this.#tools = new MountedList({
-      make: (given) => this.#toTool(given),
-      drop: (entry) => this.#drop(entry),
-      nameOf: ({ name }) => name,
-      called: "name on the wire",
-      tell,
+    const find = <TEntry extends ToolEntry | ResourceEntry>(
+      list: MountedList<TEntry>,
+      name: string,
+    ): TEntry | undefined => {
+      this.refresh();
+      return list.find(name);
+    };
+    this.#operations = tools.addSource({
+      make: (given) => this.#orLeftOut(() => this.#toTool(given, (name) => find(tools, name))),
+      drop: (entry) => this.#release(entry),
     });
-    const find = (uri: string): ResourceEntry | undefined => this.#fresh(this.#resources).find(uri);
-    this.#resources = new MountedList({
-      make: (given) => toMountedResource(readResource(given, deps.prefix), deps, find),
-      nameOf: ({ uri }) => uri,
-      called: "URI",
-      tell,
+    this.#resources = resources.addSource({
+      make: (given) =>
+        this.#orLeftOut(() => toMountedResource(readResource(given, deps.prefix), deps, (uri) => find(resources, uri))),
     });
   }
 
-  /** Whether it can ever have resources. */
+  /** Returns whether the source can ever have resources. */
   get mayHaveResources(): boolean {
     return this.#deps.source.resources !== undefined;
   }
 
-  /** Returns the current entries: the same lists until something changes. Never throws. */
-  entries(): MountedEntries {
-    if (this.#isStale && !this.#isTaking) this.#refresh();
-    return { tools: this.#tools.entries, resources: this.#resources.entries };
+  /** Reads the source if it has changed. A list that cannot be read stays as it is. Never throws. */
+  refresh(): void {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    try {
+      const diff = this.#pending.take();
+      if (this.#isStale) this.#refreshAll();
+      else if (diff !== undefined) this.#operations.change(diff);
+    } finally {
+      this.#isRefreshing = false;
+    }
+  }
+
+  #refreshAll(): void {
+    this.#isStale = false;
+    const [operations, resources] = this.#list();
+    if (operations !== undefined) this.#operations.set(operations);
+    if (resources !== undefined) this.#resources.set(resources);
   }
 
   /** Calls `changed` after each change of the source. Never throws. */
   listen(changed: () => void): void {
-    const told = (): void => {
-      if (this.#isAsked) {
-        this.#isTold = true;
+    const { source } = this.#deps;
+    const onDiff = ({ gone, come }: ListDiff<unknown>): void => {
+      for (const item of gone) this.#pending.remove(item);
+      for (const item of come) this.#pending.add(item);
+      changed();
+    };
+    const onChange = (): void => {
+      if (this.#isListing) {
+        this.#hasChanged = true;
         return;
       }
       this.#isStale = true;
       changed();
     };
     try {
-      const stop: unknown = this.#deps.source.subscribe(told);
+      const stop: unknown = isDiffing(source) ? source[kSubscribeDiffs](onDiff) : source.subscribe(onChange);
       if (typeof stop !== "function") {
-        onRejection(stop, (cause) => this.#tell(cause));
-        throw new SurfaceError("INVALID_OPTION", `Mounting ${this.#where}: its subscribe() must return a function`);
+        onRejection(stop, (cause) => this.#report(cause));
+        throw new SurfaceError(
+          "INVALID_OPTION",
+          `Cannot observe ${this.#where}: its subscribe() must return a function`,
+        );
       }
       this.#stop = () => Reflect.apply(stop, undefined, []);
     } catch (cause) {
-      this.#tell(cause);
+      this.#report(cause);
     }
   }
 
   /** Stops listening to the source. Callable twice; never throws. */
   close(): void {
-    for (const entry of this.#shares.keys()) this.#drop(entry);
+    for (const entry of this.#shares.keys()) this.#release(entry);
     const stop = this.#stop;
     this.#stop = undefined;
-    if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
+    if (stop !== undefined) runUnawaited(stop, (cause) => this.#report(cause));
   }
 
-  #refresh(): void {
-    this.#isTaking = true;
-    this.#isStale = false;
-    try {
-      const [operations, resources] = this.#ask();
-      if (operations !== undefined) this.#tools.take(operations);
-      if (resources !== undefined) this.#resources.take(resources);
-    } finally {
-      this.#isTaking = false;
-    }
-  }
-
-  /** Returns the lists of the source; `undefined` for one that failed, whose last list stands. */
-  #ask(): readonly (readonly unknown[] | undefined)[] {
+  /** Returns the lists of the source; `undefined` for one that failed. */
+  #list(): Lists {
     const { source } = this.#deps;
-    const ask = (): readonly (readonly unknown[] | undefined)[] => [
-      this.#list(() => source.list(), "list() must return an array of operations"),
+    const list = (): Lists => [
+      this.#read(() => source.list(), "list() must return an array of operations"),
       this.mayHaveResources
-        ? this.#list(() => source.resources?.(), "resources() must return an array of resources")
+        ? this.#read(() => source.resources?.(), "resources() must return an array of resources")
         : undefined,
     ];
-    this.#isAsked = true;
-    this.#isTold = false;
+    this.#isListing = true;
+    this.#hasChanged = false;
     try {
-      const listed = ask();
+      const lists = list();
       // Once more if it has announced a change meanwhile, but only once: it may do so each time.
-      return this.#isTold ? ask() : listed;
+      return this.#hasChanged ? list() : lists;
     } finally {
-      this.#isAsked = false;
+      this.#isListing = false;
     }
   }
 
-  #list(ask: () => unknown, must: string): readonly unknown[] | undefined {
+  #read(list: () => unknown, must: string): readonly unknown[] | undefined {
     try {
-      const listed = ask();
+      const listed = list();
       if (Array.isArray(listed)) return Array.from<unknown>(listed);
-      onRejection(listed, (cause) => this.#tell(cause));
-      throw new SurfaceError("INVALID_OPTION", `Listing ${this.#where}: its ${must}`);
+      onRejection(listed, (cause) => this.#report(cause));
+      throw new SurfaceError("INVALID_OPTION", `Cannot list ${this.#where}: its ${must}`);
     } catch (cause) {
-      this.#tell(cause);
+      this.#report(cause);
       return undefined;
     }
   }
 
-  #toTool(given: unknown): ToolEntry | undefined {
+  #orLeftOut<TEntry>(make: () => TEntry): TEntry | undefined {
+    try {
+      return make();
+    } catch (cause) {
+      this.#report(leftOut(cause, this.#where));
+      return undefined;
+    }
+  }
+
+  #toTool(given: unknown, find: (name: string) => ToolEntry | undefined): ToolEntry | undefined {
     const { prefix, schemas } = this.#deps;
-    const operation = readOperation(given, { verb: "Mounting", prefix: mountedId(prefix, "") });
+    const operation = readOperation(given, "Mounting", mountedId(prefix, ""));
     if (operation.type === "subscription") return undefined;
-    const entry = toMountedEntry(operation, this.#deps, this.#findTool);
+    const entry = toMountedEntry(operation, this.#deps, find);
     const share = schemas.open(prefix);
     const over = share.take(schemaLength(operation, entry));
     if (over !== undefined) {
@@ -151,19 +175,12 @@ export class MountedSource {
     return entry;
   }
 
-  #drop(entry: ToolEntry): void {
+  #release(entry: ToolEntry): void {
     this.#shares.get(entry)?.release();
     this.#shares.delete(entry);
   }
 
-  readonly #findTool = (name: string): ToolEntry | undefined => this.#fresh(this.#tools).find(name);
-
-  #fresh<TList>(list: TList): TList {
-    this.entries();
-    return list;
-  }
-
-  #tell(cause: unknown): void {
+  #report(cause: unknown): void {
     internalError(cause, this.#where, this.#deps.report);
   }
 }

@@ -1,19 +1,26 @@
+import { Refusal, SurfaceError } from "../../errors.ts";
 import { callable, flag, withDefault } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
-import { Refusal, SurfaceError } from "../../errors.ts";
-import type { Confirm } from "../../tags/tool-options.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../../schema/standard.ts";
 import { internalError, reportToConsole } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
+import type { Confirm } from "../../tags/tool-options.ts";
+import type { ListDiff } from "../list-changes.ts";
 import { operationNotFound } from "../outcome.ts";
-import type { MountContext, MountedOperation, MountedSchema, MountSource } from "./mount.ts";
-import { operationOrigin } from "./mounted-names.ts";
-import { toMountedSchemas } from "./mounted-schemas.ts";
-import { readOperation } from "./read-mounted.ts";
 import { toWireName } from "../wire-name.ts";
+import {
+  kSubscribeDiffs,
+  operationOrigin,
+  type DiffingSource,
+  type MountContext,
+  type MountedOperation,
+  type MountedSchema,
+  type MountSource,
+} from "./mount.ts";
+import { readOperation, toMountedSchemas } from "./read-mounted.ts";
 
-/** An operation as it is registered: its schemas say what its handler is given, and what it answers. */
+/** An operation to register. Its schemas type the input and the result of its handler. */
 export type OperationDefinition<TInput extends MountedSchema, TOutput extends MountedSchema> = Omit<
   MountedOperation,
   "inputSchema" | "outputSchema" | "confirm"
@@ -36,7 +43,7 @@ export type OperationAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never
   ? unknown
   : InferInput<Extract<TOutput, Schema>> | PromiseLike<InferInput<Extract<TOutput, Schema>>>;
 
-/** Carries out an operation. */
+/** The handler of an operation. */
 export type OperationHandler<TInput, TOutput> = (
   input: OperationInput<TInput>,
   context: MountContext,
@@ -57,13 +64,13 @@ export interface RegistryOptions {
   readonly onInvalid?: (error: SurfaceError, operation: MountedOperation) => void;
 }
 
-/** An operation and what carries it out. */
+/** An operation and its handler. */
 export type RegisteredOperation = readonly [
   operation: MountedOperation,
   handler: (input: never, context: MountContext) => unknown,
 ];
 
-/** Operations that come and go while they are served. Nothing to close. */
+/** A source whose operations can be added and removed while an app serves them. Nothing to close. */
 export interface OperationRegistry extends MountSource {
   /**
    * Adds an operation; the very next request finds it. Returns a function that removes it, but no operation that replaced it.
@@ -87,11 +94,11 @@ interface Registered {
   readonly handler: RegisteredOperation[1];
 }
 
-class Registry implements OperationRegistry {
+class Registry implements OperationRegistry, DiffingSource {
   readonly #registered = new Map<string, Registered>();
   /** Names of operations by their names on the wire. */
   readonly #names = new Map<string, string>();
-  readonly #listeners = new Listeners();
+  readonly #listeners = new Listeners<ListDiff<MountedOperation>>();
   readonly #onInvalid: RegistryOptions["onInvalid"];
   #listed: readonly MountedOperation[] | undefined;
 
@@ -109,6 +116,10 @@ class Registry implements OperationRegistry {
   }
 
   subscribe(changed: () => void): () => void {
+    return this.#listeners.add(() => changed());
+  }
+
+  [kSubscribeDiffs](changed: (diff: ListDiff<MountedOperation>) => void): () => void {
     return this.#listeners.add(changed);
   }
 
@@ -116,7 +127,7 @@ class Registry implements OperationRegistry {
     const registered = this.#registered.get(name);
     if (registered === undefined) throw new Refusal(operationNotFound.code, operationNotFound.message);
     const { handler } = registered;
-    // Its types were held together where it was registered, and the face has validated the input.
+    // register() has checked the types, and the app has validated the input.
     return handler(input as never, context);
   }
 
@@ -126,9 +137,8 @@ class Registry implements OperationRegistry {
     options: RegisterOptions = {},
   ): () => void {
     const { replace } = readOptions(options, { replace: withDefault(flag, false) }, "Registering an operation");
-    const registered = this.#take([operation, handler], replace);
+    const registered = this.#addOrReport([operation, handler], replace);
     if (registered === undefined) return () => {};
-    this.#change();
     return () => {
       const { name } = registered.operation;
       if (this.#registered.get(name) === registered) this.unregister(name);
@@ -136,18 +146,19 @@ class Registry implements OperationRegistry {
   }
 
   unregister(name: string): boolean {
-    if (!this.#registered.delete(name)) return false;
+    const registered = this.#registered.get(name);
+    if (registered === undefined) return false;
+    this.#registered.delete(name);
     this.#names.delete(wireNameOf(name));
-    this.#change();
+    this.#announce({ gone: [registered.operation], come: [] });
     return true;
   }
 
   addAll(initial: Iterable<RegisteredOperation>): void {
-    for (const registered of initial) this.#take(registered, false);
+    for (const registered of initial) this.#addOrReport(registered, false);
   }
 
-  /** Adds an operation, or reports that it is invalid. */
-  #take(given: RegisteredOperation, replace: boolean): Registered | undefined {
+  #addOrReport(given: RegisteredOperation, replace: boolean): Registered | undefined {
     try {
       return this.#add(given, replace);
     } catch (cause) {
@@ -158,31 +169,31 @@ class Registry implements OperationRegistry {
   }
 
   #add([given, handler]: RegisteredOperation, replace: boolean): Registered {
-    const operation = readOperation(given, { verb: "Registering" });
-    const origin = operationOrigin(operation.name);
+    const operation = readOperation(given, "Registering");
+    const { name } = operation;
+    const origin = operationOrigin(name);
     if (typeof handler !== "function") {
       throw new SurfaceError("MISSING_HANDLER", `Registering ${origin}: its handler must be a function`);
     }
     toMountedSchemas(operation, origin);
-    this.#assertFree(operation.name, { origin, replace });
+    const wireName = wireNameOf(name);
+    const owner = this.#names.get(wireName);
+    if (owner !== undefined && (!replace || owner !== name)) {
+      const message = `Registering ${origin}: its name on the wire, "${wireName}", is taken by ${operationOrigin(owner)}`;
+      throw new SurfaceError("NAME_COLLISION", message);
+    }
+    const replaced = this.#registered.get(name);
     const registered = { operation, handler };
-    this.#registered.set(operation.name, registered);
-    this.#names.set(wireNameOf(operation.name), operation.name);
+    this.#registered.set(name, registered);
+    this.#names.set(wireName, name);
+    this.#announce({ gone: replaced === undefined ? [] : [replaced.operation], come: [operation] });
     return registered;
   }
 
-  #assertFree(name: string, { origin, replace }: { readonly origin: string; readonly replace: boolean }): void {
-    const wireName = wireNameOf(name);
-    const taken = this.#names.get(wireName);
-    if (taken === undefined || (replace && taken === name)) return;
-    const message = `Registering ${origin}: its name on the wire, "${wireName}", is taken by ${operationOrigin(taken)}`;
-    throw new SurfaceError("NAME_COLLISION", message);
-  }
-
-  #change(): void {
+  #announce(diff: ListDiff<MountedOperation>): void {
     this.#listed = undefined;
     // The operation is registered: a failing listener is no fault of the code that registered it.
-    this.#listeners.tell(undefined, (cause) => void internalError(cause, "operation registry", reportToConsole));
+    this.#listeners.tell(diff, (cause) => void internalError(cause, "operation registry", reportToConsole));
   }
 }
 

@@ -2,15 +2,24 @@ import { isFunction, isObject, isRecord } from "../../options/is-object.ts";
 import { flag, oneOf, option, text, type OptionFields } from "../../options/option.ts";
 import { invalidOption, readOptions } from "../../options/read-options.ts";
 import { SurfaceError } from "../../errors.ts";
-import { isBrokenSchema } from "../../schema/standard.ts";
+import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
+import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
+import { isBrokenSchema, isSchema, type Schema } from "../../schema/standard.ts";
 import { mimeTypeOption } from "../../tags/looks.ts";
 import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
 import { accessFields, accessFieldsWithoutArgument, scopeList } from "../../tags/scopes.ts";
-import { reach } from "../custom/entry-fields.ts";
-import { isClimbing } from "../uri-syntax.ts";
-import type { MountedOperation, MountedResource } from "./mount.ts";
-import { mountedResourceOrigin, operationOrigin } from "./mounted-names.ts";
+import { reach } from "../custom/bespoke-tool.ts";
+import type { FaceOwned, ToolEntry, ToolInput, ToolOutput } from "../entry.ts";
+import { decodeSegment } from "../resolve-uri.ts";
+import { compileOutput, toToolInput, toToolOutput } from "../tool-schemas.ts";
 import { toWireName } from "../wire-name.ts";
+import {
+  mountedResourceOrigin,
+  operationOrigin,
+  type MountedOperation,
+  type MountedResource,
+  type MountedSchema,
+} from "./mount.ts";
 
 const maxTags = 64;
 const maxTagLength = 64;
@@ -88,19 +97,14 @@ function snapshot(given: object, fields: object): object {
   return Object.freeze(kept);
 }
 
-/** The action on an operation, for messages. */
-interface Attempt {
-  readonly verb: string;
-  /** The prefix of its name in messages. */
-  readonly prefix?: string;
-}
-
 /**
- * Checks an operation of a registry or of a source, which may have cast, and returns a frozen copy. Its schemas are checked on conversion.
+ * Checks an operation of a registry or a source, and returns a frozen copy. Its schemas are checked on conversion.
  *
+ * @param verb - the action on the operation, the start of messages.
+ * @param prefix - put before the name in messages. @default ""
  * @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`, `CONTRADICTION`.
  */
-export function readOperation(given: unknown, { verb, prefix = "" }: Attempt): MountedOperation {
+export function readOperation(given: unknown, verb: string, prefix = ""): MountedOperation {
   if (!isRecord(given)) throw invalidOption(`${verb} an operation`, "it must be an object");
   // Every field is checked below.
   const operation = snapshot(given, operationFields) as MountedOperation;
@@ -119,20 +123,7 @@ export function readOperation(given: unknown, { verb, prefix = "" }: Attempt): M
 // RFC 3986's pchar: other characters must be encoded.
 const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it is for
-const control = /[\u0000-\u001f\u007f-\u009f]/;
-
-function isSegment(segment: string): boolean {
-  if (!segmentPattern.test(segment)) return false;
-  try {
-    const decoded = decodeURIComponent(segment);
-    return decoded !== "." && !control.test(decoded) && !isClimbing(decoded);
-  } catch {
-    return false;
-  }
-}
-
-/** Checks a resource of a source, which may have cast, and returns a frozen copy. @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`. */
+/** Checks a resource of a source, and returns a frozen copy. @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`. */
 export function readResource(given: unknown, prefix: string): MountedResource {
   if (!isRecord(given)) throw invalidOption("Mounting a resource", "it must be an object");
   // Every field is checked below.
@@ -140,10 +131,64 @@ export function readResource(given: unknown, prefix: string): MountedResource {
   const path: unknown = resource.path;
   if (typeof path !== "string") throw invalidOption("Mounting a resource", '"path" must be a text');
   const attempt = `Mounting ${mountedResourceOrigin(prefix, path)}`;
+  const isSegment = (part: string): boolean => segmentPattern.test(part) && decodeSegment(part) !== undefined;
   if (path.length > maxPathLength || !path.split("/").every(isSegment)) {
-    const must = `"path" must be segments joined by "/", encoded where they have to be, at most ${maxPathLength} characters`;
+    const must = `"path" must be segments joined by "/", percent-encoded where necessary, at most ${maxPathLength} characters`;
     throw new SurfaceError("INVALID_NAME", `${attempt}: ${must}`);
   }
   readOptions(resource, resourceFields, attempt);
   return resource;
+}
+
+/** The converted schemas of a mounted operation. */
+export interface MountedSchemas {
+  readonly owner: FaceOwned;
+  readonly input: ToolInput;
+  readonly output: ToolOutput;
+  /** The schemas of the details of declared codes. */
+  readonly details: Readonly<Record<string, Schema>>;
+  /** The same as JSON Schemas, for agents; `undefined` if no code is declared. */
+  readonly errors: Readonly<Record<string, JsonSchema>> | undefined;
+}
+
+function toSchema(given: MountedSchema): Schema {
+  return isSchema(given) ? given : fromJsonSchema(given);
+}
+
+/** Returns the schema of the details alone, without the object that wraps a tool's output. */
+function toDetailsJson(details: Schema, where: string): JsonSchema {
+  const { json, wrapped } = compileOutput(details, where);
+  const { properties } = json;
+  const value = wrapped && isJsonObject(properties) ? properties["value"] : json;
+  return isJsonObject(value) ? value : json;
+}
+
+/** Returns the characters of JSON that an operation's schemas hold: as they were given, and as agents see them. */
+export function schemaLength(
+  { inputSchema, outputSchema, errorSchemas = {} }: MountedOperation,
+  { input, output, errors }: Pick<ToolEntry, "input" | "output" | "errors">,
+): number {
+  const given = [inputSchema, outputSchema, ...Object.values(errorSchemas)];
+  const documents = given.filter((one) => one !== undefined && !isSchema(one));
+  return JSON.stringify([documents, input.json, output.json, errors]).length;
+}
+
+/**
+ * Converts the schemas of an operation. Each is converted once, however often it is read.
+ *
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the operation.
+ */
+export function toMountedSchemas(operation: MountedOperation, origin: string): MountedSchemas {
+  const { inputSchema, outputSchema, errorSchemas = {} } = operation;
+  const input = inputSchema === undefined ? undefined : toSchema(inputSchema);
+  const output = outputSchema === undefined ? undefined : toSchema(outputSchema);
+  const details = Object.entries(errorSchemas).map(([code, one]) => [code, toSchema(one)] as const);
+  const errors = details.map(([code, one]) => [code, toDetailsJson(one, `code "${code}" of ${origin}`)] as const);
+  return {
+    owner: Object.freeze({ input, output }),
+    input: toToolInput(input, origin),
+    output: Object.freeze({ rich: "may", ...toToolOutput(output, origin) }),
+    details: Object.fromEntries(details),
+    errors: errors.length === 0 ? undefined : Object.freeze(Object.fromEntries(errors)),
+  };
 }

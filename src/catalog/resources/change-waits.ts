@@ -1,12 +1,11 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { followSignal, toAborted } from "../../spine/signals.ts";
-import type { Caller } from "../../surface/caller.ts";
-import { readCursor, writeCursor, type Mark, type ReadMarks } from "./change-cursor.ts";
+import { type Caller, callerKey, visibleKey } from "../../surface/caller.ts";
+import { unrefTimer } from "../../surface/system-clock.ts";
 import type { EntryCall } from "../entry.ts";
-import { LingeringWatches } from "./lingering-watches.ts";
 import type { Resolved } from "../resolve-uri.ts";
-import type { ResourceWatches, Watching } from "./resource-watches.ts";
-import type { WatchedResource } from "./watched-resource.ts";
+import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
+import { shortHash, type Mark } from "./watched-resource.ts";
 
 /** The input of one wait. */
 export interface ChangeRequest {
@@ -40,6 +39,93 @@ export function noSuchResource(uri: string): Refusal {
   return new Refusal("NOT_FOUND", `there is no resource "${uri}": the description of read_resource lists them`);
 }
 
+const maxCursorLength = 8192;
+const markPattern = /^([\w-]{6})~([\w-]{8})?~([\w-]{1,24})~([0-9a-z]{1,10})$/;
+
+function hashOf(uri: string): string {
+  return shortHash(uri, 6);
+}
+
+/** Writes marks by URI as an opaque text. */
+function writeCursor(marks: readonly (readonly [uri: string, mark: Mark])[]): string {
+  const parts = marks.map(
+    ([uri, { epoch, version, digest = "" }]) => `${hashOf(uri)}~${digest}~${epoch}~${version.toString(36)}`,
+  );
+  return parts.join(".");
+}
+
+/** Returns the function that finds the mark of a URI in a cursor; `undefined` for an invalid cursor. */
+function readCursor(cursor: string): ((uri: string) => Mark | undefined) | undefined {
+  if (cursor.length > maxCursorLength) return undefined;
+  const marks = new Map<string, Mark>();
+  for (const part of cursor.split(".")) {
+    const [, hash, digest, epoch, version] = markPattern.exec(part) ?? [];
+    if (hash === undefined || epoch === undefined || version === undefined) return undefined;
+    marks.set(hash, { epoch, version: Number.parseInt(version, 36), digest });
+  }
+  return (uri) => marks.get(hashOf(uri));
+}
+
+/** Milliseconds for which a watch is kept: longer than an agent takes between two waits. */
+const lingerMs = 30_000;
+
+/** Watches that are kept; beyond it the oldest ends. */
+const maxLingering = 256;
+
+/** Watches that are kept for one caller who is known. */
+const maxForOne = maxLingering / 4;
+
+interface Lingering {
+  readonly caller: Caller;
+  readonly watching: Watching;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Keeps watches for a while, so that they do not lapse between one wait and the next. Call `close()` when done. */
+export class LingeringWatches {
+  readonly #watches: ResourceWatches;
+  readonly #lingering = new Map<string, Lingering>();
+
+  constructor(watches: ResourceWatches) {
+    this.#watches = watches;
+  }
+
+  get size(): number {
+    return this.#lingering.size;
+  }
+
+  keep(wanted: Wanted): void {
+    const { uri, caller } = wanted;
+    const key = JSON.stringify([visibleKey(caller), uri]);
+    // Joined before the former watch ends, so that the shared one goes on.
+    const watching = this.#watches.join(wanted, {});
+    this.#end(key);
+    const timer = unrefTimer(setTimeout(() => this.#end(key), lingerMs));
+    this.#lingering.set(key, { caller, watching, timer });
+    if (!caller.isAnonymous) this.#trim(maxForOne, (other) => callerKey(other) === callerKey(caller));
+    this.#trim(maxLingering, () => true);
+  }
+
+  /** Ends all watches. Callable twice. */
+  close(): void {
+    for (const key of [...this.#lingering.keys()]) this.#end(key);
+  }
+
+  #trim(max: number, counts: (caller: Caller) => boolean): void {
+    const counted = [...this.#lingering].filter(([, { caller }]) => counts(caller));
+    const [oldest] = counted;
+    if (counted.length > max && oldest !== undefined) this.#end(oldest[0]);
+  }
+
+  #end(key: string): void {
+    const found = this.#lingering.get(key);
+    if (found === undefined) return;
+    this.#lingering.delete(key);
+    clearTimeout(found.timer);
+    found.watching.end();
+  }
+}
+
 /** Milliseconds for which an answer waits for values that are not known yet: without them its cursor would not recognise a change. */
 const graceMs = 500;
 
@@ -47,8 +133,8 @@ const graceMs = 500;
 interface WaitInput {
   readonly resources: ReadonlyMap<string, Resolved>;
   readonly caller: Caller;
-  /** The positions of the cursor. Left out: the wait starts now. */
-  readonly marks: ReadMarks | undefined;
+  /** Finds the marks of the cursor. Left out: the wait starts now. */
+  readonly markOf: ((uri: string) => Mark | undefined) | undefined;
   readonly timeoutMs: number;
   /** Whether the cursor could not be read: the wait then only makes a new one. */
   readonly reset: boolean;
@@ -67,8 +153,7 @@ interface WaitOutcome {
 
 /** One resource of a wait. */
 interface Item {
-  readonly uri: string;
-  readonly resolved: Resolved;
+  readonly wanted: Wanted;
   readonly watching: Watching;
   readonly base: Mark;
   isShown: boolean;
@@ -78,18 +163,18 @@ interface Item {
   isFresh: boolean;
 }
 
-function markOf({ epoch, version, digest }: WatchedResource): Mark {
-  return { epoch, version, digest };
-}
-
-/** Whether there was a change after the base. If the watch lapsed in between, the values decide. */
-function hasChanged({ base, watching, isGone }: Item): boolean {
-  const { resource } = watching;
+/** Returns whether there was a change after the base. If the watch lapsed in between, the values decide. */
+function hasChanged({ base, watching: { resource }, isGone }: Item): boolean {
   if (isGone) return true;
-  if (base.epoch === resource.epoch) return resource.version > base.version;
+  const { epoch, version, digest } = resource.mark;
+  if (base.epoch === epoch) return version > base.version;
   if (resource.seen === undefined) return false;
   // An unknown value may be another one.
-  return base.digest === undefined || base.digest !== resource.digest;
+  return base.digest === undefined || base.digest !== digest;
+}
+
+function isKnown({ watching, isFresh }: Item): boolean {
+  return isFresh && watching.resource.seen !== undefined;
 }
 
 class ChangeWait {
@@ -109,7 +194,7 @@ class ChangeWait {
 
   /** @throws SurfaceError `ABORTED`, or the cause given to {@link fail}. */
   async run(): Promise<WaitOutcome> {
-    const { signal, timeoutMs, reset } = this.#input;
+    const { resources, signal, timeoutMs, reset } = this.#input;
     const outcome = new Promise<WaitOutcome>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -117,10 +202,10 @@ class ChangeWait {
     const leaveSignal = followSignal(signal, () => this.fail(toAborted(signal, "Waiting for a change")));
     let leaveShown: (() => void) | undefined;
     try {
-      for (const [uri, resolved] of this.#input.resources) this.#add(uri, resolved);
-      leaveShown = this.#deps.onShown((why) => this.#lookForGone(why));
+      for (const [uri, resolved] of resources) this.#add(uri, resolved);
+      leaveShown = this.#deps.onShown((why) => this.#markGone(why));
       this.#arm(reset ? 0 : timeoutMs);
-      this.#look();
+      this.#check();
       return await outcome;
     } finally {
       clearTimeout(this.#timer);
@@ -135,20 +220,20 @@ class ChangeWait {
   }
 
   #add(uri: string, resolved: Resolved): void {
-    const { caller, marks } = this.#input;
-    const watching = this.#deps.watches.join({ uri, resolved, caller }, { moved: () => this.#look() });
-    const mark = marks?.of(uri);
-    const base = mark ?? markOf(watching.resource);
-    const item: Item = { uri, resolved, watching, base, isShown: true, isGone: false, isFresh: true };
+    const { caller, markOf } = this.#input;
+    const wanted = { uri, resolved, caller };
+    const watching = this.#deps.watches.join(wanted, { moved: () => this.#check() });
+    const mark = markOf?.(uri);
+    const now = watching.resource.mark;
+    const item: Item = { wanted, watching, base: mark ?? now, isShown: true, isGone: false, isFresh: true };
     this.#items.push(item);
     // A watch that has run since the cursor was made knows every change.
-    if (mark?.epoch === watching.resource.epoch) return;
-    const refreshed = watching.refresh();
+    const refreshed = mark?.epoch === now.epoch ? undefined : watching.refresh();
     if (refreshed === undefined) return;
     item.isFresh = false;
     void refreshed.then(() => {
       item.isFresh = true;
-      this.#look();
+      this.#check();
     });
   }
 
@@ -161,48 +246,46 @@ class ChangeWait {
     const left = graceMs - (performance.now() - this.#startedAt);
     if (left < 1) return this.#settle([]);
     this.#arm(left);
-    this.#look();
+    this.#check();
   }
 
-  #look(): void {
-    // run() looks when all resources are watched.
+  #check(): void {
+    // run() checks once all resources are watched.
     if (this.#items.length < this.#input.resources.size) return;
     const changed = this.#items.filter(hasChanged);
-    const isKnown = ({ watching, isFresh }: Item): boolean => isFresh && watching.resource.seen !== undefined;
     if (changed.length > 0 || (this.#isLate && this.#items.every(isKnown))) this.#settle(changed);
   }
 
-  /** A resource that rules hide is reported to no one, not even when it is removed after that. */
-  #lookForGone(why: "rules" | "resources"): void {
-    const { caller } = this.#input;
+  /** Marks removed resources. A resource that rules hide is reported to no one, not even when it is removed after that. */
+  #markGone(why: "rules" | "resources"): void {
     const { find, watches } = this.#deps;
     for (const item of this.#items) {
-      const { uri, resolved, isShown: wasShown } = item;
-      item.isShown = find(uri, caller) !== undefined;
+      const { wanted, isShown: wasShown } = item;
+      item.isShown = find(wanted.uri, wanted.caller) !== undefined;
       if (why === "rules" || !wasShown || item.isShown) continue;
-      // No news for a caller who knows the resource as absent.
-      item.isGone ||= !watches.isAbsent({ uri, resolved, caller });
+      // Not a change for a caller who knows the resource as absent.
+      item.isGone ||= !watches.isAbsent(wanted);
     }
-    this.#look();
+    this.#check();
   }
 
   #settle(changed: readonly Item[]): void {
-    const { caller, reset } = this.#input;
     // Kept before the watches of this wait end, so that they do not lapse.
-    for (const { uri, resolved } of this.#items) this.#deps.lingering.keep({ uri, resolved, caller });
+    for (const { wanted } of this.#items) this.#deps.lingering.keep(wanted);
     const answer: ChangeAnswer = {
       status: changed.length > 0 ? "changed" : "timed_out",
-      changed: changed.map(({ uri }) => uri),
-      cursor: writeCursor(new Map(this.#items.map((item) => [item.uri, toMark(item)]))),
-      ...(reset ? { reset: true } : {}),
+      changed: changed.map(({ wanted }) => wanted.uri),
+      cursor: writeCursor(this.#items.map((item) => [item.wanted.uri, nextMark(item)])),
+      ...(this.#input.reset ? { reset: true } : {}),
     };
-    this.#resolve({ answer, gone: new Set(changed.filter(({ isGone }) => isGone).map(({ uri }) => uri)) });
+    const gone = new Set(changed.filter(({ isGone }) => isGone).map(({ wanted }) => wanted.uri));
+    this.#resolve({ answer, gone });
   }
 }
 
-/** Returns the position at which the next wait goes on: here, or the same again while no value is known. */
-function toMark({ watching, base }: Item): Mark {
-  return watching.resource.seen === undefined ? base : markOf(watching.resource);
+/** Returns the mark at which the next wait continues: the current one, or the same again while no value is known. */
+function nextMark({ watching: { resource }, base }: Item): Mark {
+  return resource.seen === undefined ? base : resource.mark;
 }
 
 /**
@@ -229,19 +312,17 @@ export class ChangeWaits {
     const { since, timeoutMs } = request;
     const resources = this.#resolve(request.uris, caller);
     if (!this.#deps.watches.hasRoom(resources.keys(), caller)) {
-      throw new SurfaceError("OVERFLOW", "Waiting for a change: too many resources are watched");
+      throw new SurfaceError("OVERFLOW", "Cannot wait for a change: too many resources are watched");
     }
-    const marks = since === undefined ? undefined : readCursor(since);
-    const reset = since !== undefined && marks === undefined;
-    const wait = new ChangeWait({ resources, caller, marks, timeoutMs, reset, signal }, this.#deps);
+    const markOf = since === undefined ? undefined : readCursor(since);
+    const reset = since !== undefined && markOf === undefined;
+    const wait = new ChangeWait({ resources, caller, markOf, timeoutMs, reset, signal }, this.#deps);
     this.#running.add(wait);
     try {
       const { answer, gone } = await wait.run();
       // A resource that was hidden meanwhile is refused like one that never existed.
-      this.#resolve(
-        answer.changed.filter((uri) => !gone.has(uri)),
-        caller,
-      );
+      const left = answer.changed.filter((uri) => !gone.has(uri));
+      this.#resolve(left, caller);
       return answer;
     } finally {
       this.#running.delete(wait);
@@ -268,5 +349,5 @@ export class ChangeWaits {
 }
 
 function createClosed(): SurfaceError {
-  return new SurfaceError("CLOSED", "Waiting for a change: the app is closed");
+  return new SurfaceError("CLOSED", "Cannot wait for a change: the app is closed");
 }

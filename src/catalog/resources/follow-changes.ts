@@ -1,39 +1,76 @@
-import { cannotAsk } from "../own-refusals.ts";
-import { cannotNest } from "../outcome.ts";
 import { SurfaceError } from "../../errors.ts";
-import { untilAborted } from "../../spine/signals.ts";
-import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import type { Caller } from "../../surface/caller.ts";
+import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent } from "../entry.ts";
-import { inTime } from "./in-time.ts";
-import { isAbsent } from "../is-absent.ts";
+import { cannotNest, isAbsent } from "../outcome.ts";
+import { cannotAsk } from "../own-refusals.ts";
 
-/** What {@link followChanges} takes. */
-export interface ChangesSetting {
-  /** What is there now. */
+function ignore(): void {}
+
+/** Returns the call of a read that no caller has made. It can neither ask a client nor call tools. */
+function callOf(signal: AbortSignal, caller: Caller): EntryCall {
+  return { signal, progress: ignore, caller, nest: cannotNest, ...cannotAsk };
+}
+
+/** A read for {@link inTime}. */
+export interface TimedRead<TValue> {
+  readonly run: (call: EntryCall) => Promise<TValue>;
+  readonly caller: Caller;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Names the work in errors, for example `Watching resource "log"`. */
+  readonly doing: string;
+}
+
+/**
+ * Runs a read that belongs to no call, within `timeoutMs`, after which the signal of the read fires.
+ *
+ * @throws SurfaceError `TIMEOUT`; `ABORTED`, or the signal's own reason, when that fires.
+ */
+export async function inTime<TValue>(read: TimedRead<TValue>): Promise<TValue> {
+  const { run, caller, timeoutMs, doing } = read;
+  const linked = new LinkedAbort(read.signal);
+  const { signal } = linked;
+  const stopTimer = systemClock.after(timeoutMs, () =>
+    linked.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`)),
+  );
+  try {
+    return await untilAborted({ start: () => run(callOf(signal, caller)), signal, doing });
+  } finally {
+    stopTimer();
+    linked.dispose();
+  }
+}
+
+/** The failure of the last attempt. It outlives one iteration, so that a repeated failure is reported once. */
+export interface FailureState {
+  isFailing: boolean;
+}
+
+/** Options of {@link followChanges}. */
+export interface FollowOptions {
+  /** Returns the current content. */
   read(call: EntryCall): ReadResult;
-  /** What says, by each item, that there is something else now; nothing, where nobody says so. */
+  /** Opens the changes, an item for each; `undefined` if none are announced. */
   open(call: EntryCall): Promise<AsyncIterable<unknown> | undefined>;
-  /** Told when what was opened has come to its end, once. */
+  /** Called once when the changes have ended. */
   ended?(): void;
   readonly signal: AbortSignal | undefined;
-  /** For whom: what is there may be theirs alone. */
   readonly caller: Caller;
   readonly where: string;
   readonly report: FaultReporter;
-  /** Outlives one iteration: what keeps failing is reported once. */
-  readonly spell: { isFailing: boolean };
+  readonly failure: FailureState;
 }
 
-/** How long one read may take, in milliseconds: as long as one that an agent asks for. */
+/** Milliseconds that one read may take: as many as a read by an agent. */
 const readTimeoutMs = 10_000;
 
-const quiet = (): void => {};
-
-/** Something that is absent is a value here as any other: it may be there after the next change. */
-async function readNow(setting: ChangesSetting, signal: AbortSignal): Promise<ResourceContent | undefined> {
-  const { caller, where } = setting;
-  const [run, doing] = [async (call: EntryCall) => setting.read(call), `Watching ${where}`];
+/** Returns the current content; `undefined` if it is absent, which a later change may end. */
+async function readNow(options: FollowOptions, signal: AbortSignal): Promise<ResourceContent | undefined> {
+  const { caller, where } = options;
+  const [run, doing] = [async (call: EntryCall) => options.read(call), `Watching ${where}`];
   try {
     return await inTime({ run, caller, timeoutMs: readTimeoutMs, signal, doing });
   } catch (cause) {
@@ -42,50 +79,49 @@ async function readNow(setting: ChangesSetting, signal: AbortSignal): Promise<Re
   }
 }
 
-/** Pulls the next item. It is awaited only after a read, so that a rejection meanwhile would be unhandled. */
+/** Pulls the next item. It is awaited only after a read, so a rejection meanwhile would be unhandled. */
 function pull(iterator: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
   const next = (async () => iterator.next())();
-  next.catch(quiet);
+  next.catch(ignore);
   return next;
 }
 
-/** What its watcher is told of a fault. That variables fit nothing is none: there is nothing under them, ever. */
-function toFailure(cause: unknown, { where, report, spell }: ChangesSetting): unknown {
+/** Returns the error for the watcher, and reports the first of several. Variables that fit no resource are not a fault. */
+function toFailure(cause: unknown, { where, report, failure }: FollowOptions): unknown {
   if (cause instanceof SurfaceError && cause.code === "VALIDATION_ERROR") return cause;
-  const isNews = !spell.isFailing;
-  spell.isFailing = true;
-  return isNews ? internalError(cause, where, report) : cause;
+  if (failure.isFailing) return cause;
+  failure.isFailing = true;
+  return internalError(cause, where, report);
 }
 
-/** Ends an iteration that nobody wants any more, and waits for nothing: its maker may never settle. */
-function endQuietly(iterator: AsyncIterator<unknown> | undefined, ended: () => void): void {
+/** Ends an iteration without waiting for it: its author's code may never settle. */
+function endUnawaited(iterator: AsyncIterator<unknown> | undefined, ended: () => void): void {
   const end = async (): Promise<unknown> => iterator?.return?.();
-  void end().catch(quiet).then(ended);
+  void end().catch(ignore).then(ended);
 }
 
 /**
- * What is there now, and again after each change. The changes are listened to before the first read, so that none in
- * between is missed; those that come while it is read are one more. What is thrown is reported, and thrown on.
+ * Yields the current content, and again after each change. Opens the changes before the first read, so that none in between is missed;
+ * changes during a read count as one. Reports an error, and throws it.
  */
-export async function* followChanges(setting: ChangesSetting): AsyncGenerator<ResourceContent | undefined> {
-  const signal = setting.signal ?? new AbortController().signal;
-  const call: EntryCall = { signal, progress: quiet, caller: setting.caller, nest: cannotNest, ...cannotAsk };
+export async function* followChanges(options: FollowOptions): AsyncGenerator<ResourceContent | undefined> {
+  const { signal = new AbortController().signal, caller, where } = options;
   const wait = <TValue>(start: () => Promise<TValue>): Promise<TValue> =>
-    untilAborted({ start, signal, doing: `Watching ${setting.where}` });
+    untilAborted({ start, signal, doing: `Watching ${where}` });
   let iterator: AsyncIterator<unknown> | undefined;
   try {
-    iterator = (await wait(() => setting.open(call)))?.[Symbol.asyncIterator]();
+    iterator = (await wait(() => options.open(callOf(signal, caller))))?.[Symbol.asyncIterator]();
     let isDone: boolean | undefined = iterator === undefined;
     do {
       const change = iterator && pull(iterator);
-      const content = await readNow(setting, signal);
-      setting.spell.isFailing = false;
+      const content = await readNow(options, signal);
+      options.failure.isFailing = false;
       yield content;
       if (change !== undefined) isDone = (await wait(() => change)).done;
     } while (isDone !== true);
   } catch (cause) {
-    throw signal.aborted ? cause : toFailure(cause, setting);
+    throw signal.aborted ? cause : toFailure(cause, options);
   } finally {
-    endQuietly(iterator, () => setting.ended?.());
+    endUnawaited(iterator, () => options.ended?.());
   }
 }

@@ -5,7 +5,7 @@ import { systemClock } from "../../surface/system-clock.ts";
 import type { Catalog } from "../catalog.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "../entry.ts";
 import type { Resolved } from "../resolve-uri.ts";
-import { textOf } from "../content/resource-body.ts";
+import { contentText } from "../content/resource-body.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";
 
 /** A collection whose items are listed. */
@@ -110,7 +110,7 @@ class ItemList {
 
   #toItems(content: ResourceContent): readonly ListedItem[] {
     // A list of keys is always JSON.
-    const text = textOf(content) ?? "[]";
+    const text = contentText(content) ?? "[]";
     if (this.#written?.text !== text) this.#written = { text, items: this.entry.toItems(text) };
     return this.#written.items;
   }
@@ -130,13 +130,13 @@ export class ListedItems {
   readonly #throttle: Throttle;
   readonly #listeners = new Set<Listener>();
   /** Listeners with a change that was not announced yet. */
-  readonly #owed = new Set<Listener>();
+  readonly #pending = new Set<Listener>();
 
   /** @param entries - at least one. */
   constructor(entries: readonly ListingEntry[], { watches, windowMs, clock = systemClock }: ListedItemsDeps) {
     const changed = this.#touch.bind(this);
     this.#lists = entries.map((entry) => new ItemList(entry, watches, changed));
-    this.#throttle = new Throttle({ clock, windowMs, fire: () => this.#tell() });
+    this.#throttle = new Throttle({ clock, windowMs, fire: () => this.#announce() });
   }
 
   /** Returns the current items of the collections that a caller may know of. */
@@ -167,7 +167,7 @@ export class ListedItems {
   /** Ends every watch. Callable twice. */
   close(): void {
     this.#listeners.clear();
-    this.#owed.clear();
+    this.#pending.clear();
     this.#throttle.dispose();
     for (const list of this.#lists) list.close();
   }
@@ -187,14 +187,14 @@ export class ListedItems {
   }
 
   #touch(list: ItemList): void {
-    for (const listener of this.#listeners) if (listener.lists.has(list)) this.#owed.add(listener);
+    for (const listener of this.#listeners) if (listener.lists.has(list)) this.#pending.add(listener);
     this.#throttle.touch();
   }
 
-  #tell(): void {
-    const owed = [...this.#owed];
-    this.#owed.clear();
-    for (const listener of owed) if (this.#listeners.has(listener)) listener.changed();
+  #announce(): void {
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    for (const listener of pending) if (this.#listeners.has(listener)) listener.changed();
   }
 }
 

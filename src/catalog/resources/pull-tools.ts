@@ -1,19 +1,18 @@
-import { Refusal, SurfaceError } from "../../errors.ts";
-import { clipText } from "../../schema/visible-text.ts";
+import { Refusal } from "../../errors.ts";
 import { deepFreeze, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { clipText } from "../../schema/visible-text.ts";
 import { setNewest } from "../../spine/collections.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
 import { defaultOnDisconnect } from "../../tags/tool-options.ts";
 import type { Catalog } from "../catalog.ts";
-import { noSuchResource, type ChangeRequest, type ChangeWaits } from "./change-waits.ts";
-import type { EntryCall, ResourceContent, ShownResources, ToolEntry } from "../entry.ts";
-import { withHeartbeat } from "../heartbeat.ts";
-import { isAbsent } from "../is-absent.ts";
-import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
-import type { Resolved } from "../resolve-uri.ts";
 import { jsonMimeType } from "../content/resource-body.ts";
+import type { EntryCall, ResourceContent, ShownResources, ToolEntry } from "../entry.ts";
+import { longestWait, readSince, slackMs, withHeartbeat } from "../kinds/waiting-tool.ts";
+import { isAbsent } from "../outcome.ts";
+import type { Resolved } from "../resolve-uri.ts";
 import { toToolHints } from "../tool-head.ts";
+import { invalidArgument, ownArgument, readField, toFieldSchema } from "../tool-schemas.ts";
+import { noSuchResource, type ChangeRequest, type ChangeWaits } from "./change-waits.ts";
 
 /** The names of the tools that `pull()` adds. */
 export const pullToolNames = ["read_resource", "wait_for_change"] as const;
@@ -29,7 +28,7 @@ export function pullOrigin(name: PullToolName): string {
   return `tool "${name}" of pull()`;
 }
 
-/** Returns what both tools have in common. */
+/** Returns the fields that both tools have in common. */
 function toPullTool(name: PullToolName, { scopes }: Pick<Catalog, "scopes">) {
   return {
     id: name,
@@ -42,20 +41,12 @@ function toPullTool(name: PullToolName, { scopes }: Pick<Catalog, "scopes">) {
   } as const;
 }
 
-function refuse(path: string, message: string): SurfaceError {
-  return new SurfaceError("VALIDATION_ERROR", `Reading "${path}": it does not fit`, { issues: [{ path, message }] });
-}
-
-function own(args: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(args, key) ? args[key] : undefined;
-}
-
 /** Milliseconds that a read may take. */
 const readTimeoutMs = 10_000;
 
 /** Characters of the description that list resources: hosts cut it at 2,048. */
 const maxListLength = 1600;
-const maxWordsBytes = 120;
+const maxTextBytes = 120;
 
 /** Descriptions that are kept, each for other resources. */
 const maxDescriptions = 64;
@@ -67,7 +58,9 @@ interface ReadAnswer {
 
 const readInput: JsonSchema = deepFreeze({
   type: "object",
-  properties: { uri: { type: "string", description: "The resource, with every {variable} filled in" } },
+  properties: {
+    uri: { type: "string", description: "The URI of the resource, with every {variable} replaced by a value" },
+  },
   required: ["uri"],
 });
 
@@ -75,20 +68,20 @@ const readOutput: JsonSchema = deepFreeze({
   type: "object",
   properties: {
     uri: { type: "string" },
-    value: { description: "The resource's value now" },
-    mimeType: { type: "string", description: "What the value is, where it is not JSON: a text" },
-    encoding: { type: "string", enum: ["base64"], description: "How the value holds bytes" },
-    meta: { type: "object", description: "What else is said of it: stale, for example" },
+    value: { description: "The current value of the resource" },
+    mimeType: { type: "string", description: "The MIME type of the value, if it is not JSON" },
+    encoding: { type: "string", enum: ["base64"], description: "Set if the value is binary data" },
+    meta: { type: "object", description: "More about the value, for example that it may be stale" },
   },
   required: ["uri", "value"],
   additionalProperties: false,
 });
 
-function toLine(uri: string, words: string | undefined): string {
-  return words === undefined ? uri : `${uri} - ${clipText(words, maxWordsBytes)}`;
+function toLine(uri: string, text: string | undefined): string {
+  return text === undefined ? uri : `${uri} - ${clipText(text, maxTextBytes)}`;
 }
 
-/** Lists resources, one a line, as many as fit. */
+/** Lists as many resources as fit, one a line. */
 function listResources({ resources, templates }: ShownResources): string {
   const lines = [
     ...resources.map(({ uri, title, description }) => toLine(uri, title ?? description)),
@@ -103,9 +96,9 @@ function listResources({ resources, templates }: ShownResources): string {
 }
 
 function readUri(args: JsonObject): string {
-  const uri = own(args, "uri");
+  const uri = ownArgument(args, "uri");
   if (typeof uri === "string") return uri;
-  throw refuse("uri", "expected the URI of a resource, a string");
+  throw invalidArgument("uri", "expected the URI of a resource, a string");
 }
 
 /** Finds a resource; `undefined` if the caller may not read it. */
@@ -121,7 +114,7 @@ async function readResource(uri: string, find: FindReadable, call: EntryCall): P
     if (!isAbsent(cause)) throw cause;
   }
   if (content !== undefined) return { uri, content };
-  throw new Refusal("ABSENT", `there is nothing under "${uri}" now`);
+  throw new Refusal("ABSENT", `the resource "${uri}" has no value at present`);
 }
 
 /** Writes the fields of an answer that hold the content, as JSON text. */
@@ -159,7 +152,7 @@ export function createReadResourceTool(catalog: Catalog, find: FindReadable): To
   };
   // The same object for the same description: a list of tools changes only if an entry does.
   function describedFor(shown: ShownResources): ToolEntry {
-    const description = `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(shown)}`;
+    const description = `Read the current value of one resource, as JSON. To wait for its next change, call wait_for_change. Resources:${listResources(shown)}`;
     const entry = described.get(description) ?? { ...tool, description };
     setNewest(described, [description, entry], maxDescriptions);
     return entry;
@@ -170,17 +163,6 @@ export function createReadResourceTool(catalog: Catalog, find: FindReadable): To
 /** Resources that one call may wait for. */
 const maxUris = 64;
 
-/** Milliseconds that a call may take beyond its longest wait. */
-const slackMs = 5000;
-
-const longestWait: NumberField = {
-  name: "timeout_ms",
-  minimum: 0,
-  maximum: maxWaitMs,
-  default: defaultWaitMs,
-  description: "Answer timed_out after this many milliseconds",
-};
-
 const waitInput: JsonSchema = deepFreeze({
   type: "object",
   properties: {
@@ -189,11 +171,11 @@ const waitInput: JsonSchema = deepFreeze({
       items: { type: "string" },
       minItems: 1,
       maxItems: maxUris,
-      description: "The resources, with every {variable} filled in",
+      description: "The URIs of the resources, with every {variable} replaced by a value",
     },
     since: {
       type: "string",
-      description: "The cursor of an earlier answer: wait for what changed after it. Leave out to wait from now on",
+      description: "The cursor of an earlier result: wait for a change after it. Omit it to wait from now on",
     },
     timeout_ms: toFieldSchema(longestWait),
   },
@@ -204,36 +186,35 @@ const waitOutput: JsonSchema = deepFreeze({
   type: "object",
   properties: {
     status: { type: "string", enum: ["changed", "timed_out"] },
-    changed: { type: "array", items: { type: "string" }, description: "The resources that changed: read them again" },
-    cursor: { type: "string", description: "Say this as since in the next call and no change in between is lost" },
-    reset: { type: "boolean", description: "The cursor was unknown: read the resources, then go on from the new one" },
+    changed: {
+      type: "array",
+      items: { type: "string" },
+      description: "The URIs of the resources that changed: read them again",
+    },
+    cursor: { type: "string", description: "Pass it as since in the next call to miss no change in between" },
+    reset: { type: "boolean", description: "The cursor was unknown: read the resources, then wait with the new one" },
   },
   required: ["status", "changed", "cursor"],
   additionalProperties: false,
 });
 
 const waitDescription =
-  "Wait until one of these resources changes. changed names those to read again with read_resource; timed_out means " +
-  "that none changed so far. Call again with since set to the cursor of the answer to go on without missing a change.";
+  "Wait until one of the given resources changes. The result lists the changed URIs: read them again with read_resource. " +
+  "timed_out means that none has changed yet. To miss no change, call again with since set to the cursor of the result.";
 
 function readUris(args: JsonObject): readonly string[] {
-  const uris = own(args, "uris");
+  const uris = ownArgument(args, "uris");
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > maxUris) {
-    throw refuse("uris", `expected a list of 1 to ${maxUris} URIs`);
+    throw invalidArgument("uris", `expected a list of 1 to ${maxUris} URIs`);
   }
   return uris.map((uri: JsonValue, index) => {
     if (typeof uri === "string") return uri;
-    throw refuse(`uris.${index}`, "expected the URI of a resource, a string");
+    throw invalidArgument(`uris.${index}`, "expected the URI of a resource, a string");
   });
 }
 
 function readRequest(args: JsonObject): ChangeRequest {
-  const uris = readUris(args);
-  const since = own(args, "since");
-  if (since !== undefined && typeof since !== "string") {
-    throw refuse("since", "expected the cursor of an earlier answer, a string");
-  }
-  return { uris, since, timeoutMs: readField(longestWait, args) };
+  return { uris: readUris(args), since: readSince(args), timeoutMs: readField(longestWait, args) };
 }
 
 /** Creates the tool that waits until a resource changes, for hosts whose agents get no notifications. */

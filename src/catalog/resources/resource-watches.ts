@@ -56,14 +56,14 @@ export interface Watching {
   end(): void;
 }
 
-/** Announces changes, and once, after the read that joining others takes, that none is missed from then on. */
-class ToldWatcher implements Watcher {
-  readonly #told: WatchTold;
+/** Announces changes; and, once, that none is missed from then on: after the read that joining others takes. */
+class AnnouncingWatcher implements Watcher {
+  readonly #listener: WatchTold;
   #watching: Watching | undefined;
   #isOpen = false;
 
-  constructor(told: WatchTold) {
-    this.#told = told;
+  constructor(listener: WatchTold) {
+    this.#listener = listener;
   }
 
   /** Starts with what is known already. Returns a function that ends the watch. */
@@ -77,7 +77,7 @@ class ToldWatcher implements Watcher {
   }
 
   changed(): void {
-    this.#told.changed();
+    this.#listener.changed();
   }
 
   moved(): void {
@@ -86,39 +86,39 @@ class ToldWatcher implements Watcher {
     if (this.#isOpen || isThere === undefined) return;
     this.#isOpen = true;
     const refreshed = isThere ? watching?.refresh() : undefined;
-    if (refreshed === undefined) this.#told.opened?.(isThere);
-    else void refreshed.then(() => this.#watching && this.#told.opened?.(isThere));
+    if (refreshed === undefined) this.#listener.opened?.(isThere);
+    else void refreshed.then(() => this.#watching && this.#listener.opened?.(isThere));
   }
 }
 
 /** Counts the resources that each known caller watches. */
 class CallerCounts {
   /** Watches by caller, then by key. */
-  readonly #taken = new Map<string, Map<string, number>>();
+  readonly #counts = new Map<string, Map<string, number>>();
 
   get size(): number {
-    return this.#taken.size;
+    return this.#counts.size;
   }
 
   /** Counts one watch. Returns a function that takes it back; call it once. */
-  take(caller: Caller, key: string): () => void {
+  add(caller: Caller, key: string): () => void {
     if (caller.isAnonymous) return () => {};
     const id = callerKey(caller);
-    const own = this.#taken.get(id) ?? new Map<string, number>();
-    this.#taken.set(id, own);
+    const own = this.#counts.get(id) ?? new Map<string, number>();
+    this.#counts.set(id, own);
     own.set(key, (own.get(key) ?? 0) + 1);
     return () => {
       const left = (own.get(key) ?? 1) - 1;
       if (left > 0) return void own.set(key, left);
       own.delete(key);
-      if (own.size === 0) this.#taken.delete(id);
+      if (own.size === 0) this.#counts.delete(id);
     };
   }
 
-  /** @param keys - `undefined` for a resource that nobody watches yet. */
+  /** @param keys - `undefined` for a resource without watchers. */
   hasRoom(caller: Caller, keys: readonly (string | undefined)[]): boolean {
     if (caller.isAnonymous) return true;
-    const own = this.#taken.get(callerKey(caller));
+    const own = this.#counts.get(callerKey(caller));
     const more = keys.filter((key) => key === undefined || own?.has(key) !== true);
     return (own?.size ?? 0) + more.length <= maxForOne;
   }
@@ -142,8 +142,8 @@ function keyOf({ uri, caller }: Wanted, watch: ResourceWatch): string {
   return "followHere" in watch ? ownKeyOf(uri, caller) : uri;
 }
 
-/** What stands in place of a link for a resource of this process. */
-const here: HeldLink = Object.freeze({ close() {} });
+/** The link to resources of this process: always connected. */
+const localLink: HeldLink = Object.freeze({ close() {} });
 
 /**
  * The watched resources of an app: one upstream watch a URI for all watchers, or one a caller for a resource of this process. While a
@@ -169,9 +169,9 @@ export class ResourceWatches {
     this.#deps = deps;
     this.#clock = clock;
     this.#local = new ConnectionHolder({
-      what: "what this process has itself",
+      what: "resources of this process",
       dial: (events) => {
-        events.opened(here);
+        events.opened(localLink);
         return () => {};
       },
       ...{ clock, random, idleMs: 0 },
@@ -199,7 +199,7 @@ export class ResourceWatches {
     this.#reserved.add(uri);
   }
 
-  /** Whether a caller may watch these resources in addition. Call it before watching for a caller. */
+  /** Returns whether a caller may watch these resources in addition. Call it before watching for a caller. */
   hasRoom(uris: Iterable<string>, caller: Caller): boolean {
     const wanted = Array.from(uris, (uri) => ({ uri, key: this.#find(uri, caller)?.key }));
     let size = this.#shared.size;
@@ -234,7 +234,7 @@ export class ResourceWatches {
     return this.#writtenOf(this.#at(uri, id))?.content;
   }
 
-  /** Whether a watcher knows that there is nothing under the URI at present. */
+  /** Returns whether a watcher knows that the resource is absent at present. */
   isAbsent(wanted: Wanted): boolean {
     const { id, watch } = wanted.resolved;
     const written = this.#writtenOf(this.#at(keyOf(wanted, watch), id));
@@ -242,8 +242,8 @@ export class ResourceWatches {
   }
 
   /** Watches a resource. The snapshot that opens the watch is not announced. Returns a function that ends it. */
-  watch(wanted: Wanted, told: WatchTold): () => void {
-    const watcher = new ToldWatcher(told);
+  watch(wanted: Wanted, listener: WatchTold): () => void {
+    const watcher = new AnnouncingWatcher(listener);
     return watcher.start(this.join(wanted, watcher));
   }
 
@@ -255,7 +255,7 @@ export class ResourceWatches {
     const shared = known ?? this.#share(wanted, watch);
     const { key, resource } = shared;
     shared.watchers += 1;
-    const giveBack = this.#counts.take(caller, key);
+    const uncount = this.#counts.add(caller, key);
     const subscription = this.#subscribe(shared, watcher, watch);
     let abort: AbortController | undefined;
     let isOver = false;
@@ -272,7 +272,7 @@ export class ResourceWatches {
         isOver = true;
         abort?.abort();
         subscription.end();
-        giveBack();
+        uncount();
         shared.watchers -= 1;
         if (shared.watchers === 0) this.#shared.delete(key);
       },
@@ -289,7 +289,7 @@ export class ResourceWatches {
   #subscribe({ key, resource }: Shared, watcher: Watcher, watch: ResourceWatch): Subscription {
     const windowMs = watch.windowMs ?? this.#deps.windowMs;
     if ("followHere" in watch) {
-      const open = (_here: HeldLink, events: WatchEvents<unknown>): (() => void) => resource.open(undefined, events);
+      const open = (_link: HeldLink, events: WatchEvents<unknown>): (() => void) => resource.open(undefined, events);
       return this.#localSubscriptions.subscribe({ key, windowMs, open }, watcher);
     }
     return this.#deps.subscriptions.subscribe({ key, windowMs, open: resource.open.bind(resource) }, watcher);
@@ -301,11 +301,11 @@ export class ResourceWatches {
   }
 
   #at(key: string, id: string | undefined): Shared | undefined {
-    return this.#shared.get(id === undefined ? key : this.#placeOf(key, id));
+    return this.#shared.get(id === undefined ? key : this.#keyFor(key, id));
   }
 
   /** Returns the key of an entry. Views may show another entry under the same URI: the second one is kept beside the first. */
-  #placeOf(key: string, id: string): string {
+  #keyFor(key: string, id: string): string {
     const first = this.#shared.get(key);
     return first === undefined || first.id === id ? key : `[${JSON.stringify(id)}${key}`;
   }
@@ -324,7 +324,7 @@ export class ResourceWatches {
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
     const resource = new WatchedResource({ watch, caller, epoch, changes: this.changes, clock: this.#clock });
-    const key = this.#placeOf(keyOf(wanted, watch), resolved.id);
+    const key = this.#keyFor(keyOf(wanted, watch), resolved.id);
     const shared: Shared = { key, id: resolved.id, resource, watchers: 0 };
     this.#shared.set(key, shared);
     return shared;

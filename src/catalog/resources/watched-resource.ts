@@ -1,14 +1,15 @@
+import { createHash } from "node:crypto";
 import { SurfaceError } from "../../errors.ts";
 import { pump, type OpenedLink } from "../../links/dial-link.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { WatchEvents } from "../../spine/subscriptions.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { digestOf } from "./change-cursor.ts";
-import type { ResourceContent, ResourceWatch } from "../entry.ts";
 import { isSameContent, toDistinctText } from "../content/resource-body.ts";
+import type { ResourceContent, ResourceWatch } from "../entry.ts";
 
-/** A value as it is written; `undefined` for an absent one. */
+/** A value as resource content. */
 export interface Written {
+  /** `undefined`: the resource is absent. */
   readonly content: ResourceContent | undefined;
 }
 
@@ -28,8 +29,18 @@ export interface WatchedResourceDeps {
   readonly clock: Clock;
 }
 
-/** State of the watch when a read ended. */
-interface Known {
+/** A position in the changes of one resource. */
+export interface Mark {
+  /** Identifies the watch that counted {@link Mark.version}. */
+  readonly epoch: string;
+  readonly version: number;
+  /** Identifies the value once the watch has lapsed; `undefined` if the value was not known. */
+  readonly digest: string | undefined;
+}
+
+/** State of a read that has ended. */
+interface EndedRead {
+  /** The newest value of the watch when the read ended. */
   readonly latest: { readonly value: unknown } | undefined;
   /** The change count when the read began. */
   readonly changes: number;
@@ -41,125 +52,102 @@ interface Known {
 const never = -1;
 
 /** A value for `seenAfter`: a read has returned something that the watch has not seen. */
-const doubted = -2;
+const outdated = -2;
 
 /** Milliseconds for which a value answers reads. The source behind a link may be one that never announces a change. */
 const warmMs = 1000;
 
-/** Returns a text for what is written; different ones have different texts. */
+/** Returns a text that identifies a written value. */
 function toDistinct(written: Written | undefined): string {
   if (written === undefined) return "unknown";
   return written.content === undefined ? "absent" : toDistinctText(written.content);
 }
 
-/** A resource while it is watched: the newest value, how it is written, and the number of changes. */
+/** Returns a hash of so many characters. */
+export function shortHash(text: string, length: number): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, length);
+}
+
+/** A resource while it is watched: the newest value, its content, and the number of changes. Only this class changes its fields. */
 export class WatchedResource {
-  readonly epoch: string;
+  /** The last value, also while its connection is lost. */
+  seen: { readonly value: unknown } | undefined;
+  /**
+   * The change count after which the last value is known to be the newest: the count when the stream was opened, or when a read found
+   * the same value. A value that is pushed does not count: the owner may have read it before a call took effect.
+   */
+  seenAfter = 0;
+  /** Whether the stream comes from another process. In this process every read asks the source, which may never announce a change. */
+  isRemote = false;
+  /** Whether the URI can have a value; `undefined` until that is known. */
+  isThere: boolean | undefined;
   readonly #deps: WatchedResourceDeps;
-  #seenAfter = 0;
-  /** When the last value was received, or when a read began that found the same one. */
-  #heardAt = 0;
-  #isRemote = false;
+  /** The time when the last value was received, or when a read began that returned it. */
+  #confirmedAt = 0;
   /** Whether a read has returned something since the stream was opened that the stream has not. */
-  #isOvertaken = false;
-  #seen: { readonly value: unknown } | undefined;
-  /** Whether it has failed since its last value. */
+  #isReadNewer = false;
+  /** Whether the stream has failed since its last value. */
   #hasFailed = false;
   #version = 0;
-  #isThere: boolean | undefined;
-  #digest: { readonly of: unknown; readonly digest: string } | undefined;
+  #digest: { readonly of: unknown; readonly text: string } | undefined;
   #link: OpenedLink | undefined;
   #written: { readonly of: unknown; readonly written: Written | undefined } | undefined;
 
   constructor(deps: WatchedResourceDeps) {
     this.#deps = deps;
-    this.epoch = deps.epoch;
   }
 
-  /** The last value, also while its connection is lost. */
-  get seen(): { readonly value: unknown } | undefined {
-    return this.#seen;
-  }
-
-  /**
-   * The change count after which the last value is known to be the newest: the count when the stream was opened, or when a read found
-   * the same value. A value that is pushed does not count: the owner may have read it before a call took effect.
-   */
-  get seenAfter(): number {
-    return this.#seenAfter;
-  }
-
-  /** Whether the stream comes from another process. In this process every read asks the source, which may never announce a change. */
-  get isRemote(): boolean {
-    return this.#isRemote;
-  }
-
-  /** Whether the last value was received or confirmed within the last second. */
+  /** Returns whether the last value was received or confirmed within the last second. */
   get isRecent(): boolean {
-    return this.#deps.clock.now() - this.#heardAt < warmMs;
+    return this.#deps.clock.now() - this.#confirmedAt < warmMs;
   }
 
-  /** Whether anything can be under the URI; `undefined` until that is known. */
-  get isThere(): boolean | undefined {
-    return this.#isThere;
+  /** The position in the changes. A value that is the same after its connection was lost is not a change. */
+  get mark(): Mark {
+    return { epoch: this.#deps.epoch, version: this.#version, digest: this.seen && this.#digestOf(this.seen.value) };
   }
 
-  /** Number of changes. A value that is the same after its connection was lost is not one. */
-  get version(): number {
-    return this.#version;
-  }
-
-  /** Identifies the last value; `undefined` if there is none. */
-  get digest(): string | undefined {
-    if (this.#seen === undefined) return undefined;
-    const { value } = this.#seen;
-    if (this.#digest === undefined || !Object.is(this.#digest.of, value)) {
-      this.#digest = { of: value, digest: digestOf(toDistinct(this.write(value))) };
-    }
-    return this.#digest.digest;
-  }
-
-  /** Takes note of a read: either it confirms the newest value of the watch, or it shows that the watch is behind. */
-  compare(content: ResourceContent | undefined, { latest, changes, begunAt }: Known): void {
+  /** Compares the result of a read with the newest value of the watch: it confirms the value, or shows that the watch is behind. */
+  compare(content: ResourceContent | undefined, { latest, changes, begunAt }: EndedRead): void {
     const known = latest && this.write(latest.value);
-    this.#isOvertaken = known === undefined || !isSameContent(known.content, content);
-    if (this.#seenAfter !== never) this.#seenAfter = this.#isOvertaken ? doubted : changes;
-    this.#heardAt = Math.max(this.#heardAt, begunAt);
+    this.#isReadNewer = known === undefined || !isSameContent(known.content, content);
+    if (this.seenAfter !== never) this.seenAfter = this.#isReadNewer ? outdated : changes;
+    this.#confirmedAt = Math.max(this.#confirmedAt, begunAt);
   }
 
   /** Opens its stream for the spine. @param link - left out for a resource of this process. */
   open(link: OpenedLink | undefined, events: WatchEvents<unknown>): () => void {
     const openedAfter = this.#deps.changes.count;
     this.#link = link;
-    this.#isOvertaken = false;
-    this.#isRemote = link?.isRemote === true;
+    this.#isReadNewer = false;
+    this.isRemote = link?.isRemote === true;
     let isSnapshot = true;
-    const heard: WatchEvents<unknown> = {
+    const seen: WatchEvents<unknown> = {
       value: (value) => {
-        this.#isThere = true;
-        // Opened again after a failure, but with nothing to read yet: no news, and it may fail in the same way.
+        this.isThere = true;
+        // Opened again after a failure, without a value to read yet: not a change, and it may fail in the same way.
         if (this.#hasFailed && this.write(value) === undefined) return;
         this.#hasFailed = false;
         this.#see(value, isSnapshot);
-        this.#heardAt = this.#deps.clock.now();
+        this.#confirmedAt = this.#deps.clock.now();
         // The snapshot is read after the stream was opened. A later value may have been read before a call that has ended meanwhile.
-        if (isSnapshot && !this.#isOvertaken) this.#seenAfter = openedAfter;
+        if (isSnapshot && !this.#isReadNewer) this.seenAfter = openedAfter;
         isSnapshot = false;
         events.value(value);
       },
       ended: () => {
-        this.#isThere = true;
+        this.isThere = true;
         // A read starts the source again, and may find another value.
-        this.#seenAfter = never;
+        this.seenAfter = never;
         events.ended();
       },
       failed: (lasting, wasThere) => {
-        this.#isThere = !lasting || wasThere === true;
+        this.isThere = !lasting || wasThere === true;
         this.#hasFailed = true;
         events.failed(lasting);
       },
     };
-    return pump((signal) => this.#follow(link, signal), heard, link);
+    return pump((signal) => this.#follow(link, signal), seen, link);
   }
 
   /** Makes the owner read the source once. `undefined` if the resource has no source. */
@@ -188,16 +176,23 @@ export class WatchedResource {
     const { watch, caller } = this.#deps;
     if ("followHere" in watch) return watch.followHere({ signal, caller });
     if (link !== undefined) return watch.follow(link.channel, { signal });
-    throw new SurfaceError("UNAVAILABLE", "Following a resource: it is behind a link, and there is none");
+    throw new SurfaceError("UNAVAILABLE", "Cannot watch a resource: there is no connection to its application");
   }
 
   #see(value: unknown, isSnapshot: boolean): void {
-    const before = this.#seen;
-    this.#seen = { value };
+    const before = this.seen;
+    this.seen = { value };
     if (before === undefined) return;
     // Only snapshots are compared. A stream repeats a value if a reader has seen another one in between: that is a change.
     if (isSnapshot && this.#isSame(before.value, value)) return;
     this.#version += 1;
+  }
+
+  #digestOf(value: unknown): string {
+    if (this.#digest === undefined || !Object.is(this.#digest.of, value)) {
+      this.#digest = { of: value, text: shortHash(toDistinct(this.write(value)), 8) };
+    }
+    return this.#digest.text;
   }
 
   #isSame(before: unknown, value: unknown): boolean {

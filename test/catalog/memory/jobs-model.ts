@@ -1,4 +1,4 @@
-import { createMemoryContext } from "../../../src/catalog/context/create-memory-context.ts";
+import { createMemoryContext } from "../../../src/catalog/context/memory-context.ts";
 import type { Job, Jobs } from "../../../src/catalog/context/memory-context.ts";
 
 /** What somebody does to jobs, or that time passes. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMemoryContext, memoryContext } from "../../../src/catalog/context/create-memory-context.ts";
+import { createMemoryContext, memoryContext } from "../../../src/catalog/context/memory-context.ts";
 import type { Job, MemoryContext } from "../../../src/catalog/context/memory-context.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { ManualClock } from "../../links/manual-clock.ts";

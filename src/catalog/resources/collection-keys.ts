@@ -3,17 +3,79 @@ import { isJsonObject, type JsonValue } from "../../schema/json.ts";
 import { untilAborted } from "../../spine/signals.ts";
 import { anonymous } from "../../surface/caller.ts";
 import { nextTurn } from "../../surface/owner/waiting.ts";
-import type { Completer, ResourceContent, ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
-import { inTime } from "./in-time.ts";
+import { contentText } from "../content/resource-body.ts";
 import { isProposal, maxCountedProposals } from "../custom/completers.ts";
-import { textOf } from "../content/resource-body.ts";
-import { toSegment } from "./to-listed-items.ts";
+import type {
+  Completer,
+  EntryCall,
+  ListedItem,
+  ResourceContent,
+  ResourceEntry,
+  TemplateEntry,
+  TemplateVariable,
+} from "../entry.ts";
+import { maxUriLength, readVariable } from "../resolve-uri.ts";
+import { ownArgument } from "../tool-schemas.ts";
+import { inTime } from "./follow-changes.ts";
 
-/** Milliseconds until a read of the keys is given up: less than a completer may take, so that an absent backend is no fault. */
-const patienceMs = 4000;
+/** Items of one collection that are listed: more than a person picks from, and one page. */
+export const maxListedItems = 1000;
 
-/** Keys that are looked at before other work gets a turn: about a tenth of a millisecond. */
-const keysInOneGo = 2048;
+/** Returns the value of one variable in an item's key. */
+function valueOf(key: JsonValue, name: string): JsonValue | undefined {
+  return isJsonObject(key) ? ownArgument(key, name) : key;
+}
+
+/** Returns the values of a template's variables in an item's key, up to the last one that is set. */
+function valuesOf(key: JsonValue, variables: readonly TemplateVariable[]): readonly (JsonValue | undefined)[] {
+  const values = variables.map(({ name }) => valueOf(key, name));
+  return values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
+}
+
+/** Returns a value as one segment of a path; `undefined` if reading the segment would not return the same value. */
+function toSegment(value: JsonValue | undefined, variable: TemplateVariable | undefined): string | undefined {
+  if (value === undefined || value === null || typeof value === "object" || variable === undefined) return undefined;
+  try {
+    const segment = encodeURIComponent(value);
+    return readVariable(segment, variable) === value ? segment : undefined;
+  } catch {
+    // Half a surrogate pair.
+    return undefined;
+  }
+}
+
+function toItem(key: JsonValue, { id, base, variables }: TemplateEntry): ListedItem | undefined {
+  const values = valuesOf(key, variables);
+  const segments = values.flatMap((value, index) => toSegment(value, variables[index]) ?? []);
+  const uri = [base, ...segments].join("/");
+  if (segments.length === 0 || segments.length < values.length || uri.length > maxUriLength) return undefined;
+  return { uri, name: [id, ...segments.map((segment) => decodeURIComponent(segment))].join("/") };
+}
+
+/** Returns the keys in the JSON text of a list. */
+function keysOf(text: string): readonly JsonValue[] {
+  // What JSON.parse returns is a JSON value.
+  const list = JSON.parse(text) as JsonValue;
+  if (Array.isArray(list)) return list;
+  const items = isJsonObject(list) ? list["items"] : undefined;
+  return Array.isArray(items) ? items.flatMap((item) => (isJsonObject(item) ? (item["key"] ?? []) : [])) : [];
+}
+
+/**
+ * Returns the items in the JSON text of a collection's list, sorted by URI: the first {@link maxListedItems} of them. Leaves out an
+ * item whose key cannot be written into a URI: it cannot be read by a URI either.
+ */
+export function toListedItems(text: string, template: TemplateEntry): readonly ListedItem[] {
+  const items = keysOf(text).flatMap((key) => toItem(key, template) ?? []);
+  items.sort((left, right) => (left.uri < right.uri ? -1 : 1));
+  return Object.freeze(items.slice(0, maxListedItems));
+}
+
+/** Milliseconds that a read of the keys may take: fewer than a completer may, so that an absent backend is not a fault. */
+const readTimeoutMs = 4000;
+
+/** Keys compared before other work gets a turn: about a tenth of a millisecond. */
+const keysPerTurn = 2048;
 
 type Keys = readonly JsonValue[];
 
@@ -72,8 +134,13 @@ export class KeyList {
   }
 
   async #read(signal: AbortSignal): Promise<Keys> {
-    const content = await this.#content(signal);
-    const text = content === undefined ? undefined : textOf(content);
+    const run = async (call: EntryCall): Promise<ResourceContent | undefined> => this.#list.read(call);
+    const read = { run, caller: anonymous, timeoutMs: readTimeoutMs, signal, doing: this.#doing };
+    const content = await inTime(read).catch((cause: unknown) => {
+      if (!(cause instanceof SurfaceError) || cause.code !== "TIMEOUT") throw cause;
+      return undefined;
+    });
+    const text = content === undefined ? undefined : contentText(content);
     if (text === undefined) return noKeys;
     if (this.#known?.text !== text) {
       const keys: unknown = JSON.parse(text);
@@ -81,24 +148,11 @@ export class KeyList {
     }
     return this.#known.keys;
   }
-
-  async #content(signal: AbortSignal): Promise<ResourceContent | undefined> {
-    try {
-      return await inTime({
-        run: async (call) => this.#list.read(call),
-        ...{ caller: anonymous, timeoutMs: patienceMs, signal, doing: this.#doing },
-      });
-    } catch (cause) {
-      if (cause instanceof SurfaceError && cause.code === "TIMEOUT") return undefined;
-      throw cause;
-    }
-  }
 }
 
 /** Returns the value of one variable in a key, as text; `undefined` if it does not match, or if no URI can contain it. */
 function toProposal(key: JsonValue | undefined, variable: TemplateVariable, start: string): string | undefined {
-  const { name } = variable;
-  const own = isJsonObject(key) ? (Object.hasOwn(key, name) ? key[name] : undefined) : key;
+  const own = key === undefined ? undefined : valueOf(key, variable.name);
   if (own === undefined || own === null || typeof own === "object") return undefined;
   const text = String(own);
   // toSegment() last: it costs ten times the comparison.
@@ -111,7 +165,7 @@ function toKeyCompleter(list: KeyList, variable: TemplateVariable): Completer {
     const start = begun.toLowerCase();
     const proposals = new Set<string>();
     for (let index = 0; index < keys.length && proposals.size <= maxCountedProposals; index += 1) {
-      if (index % keysInOneGo === keysInOneGo - 1) await nextTurn();
+      if (index % keysPerTurn === keysPerTurn - 1) await nextTurn();
       if (signal.aborted) return [];
       const proposal = toProposal(keys[index], variable, start);
       if (proposal !== undefined) proposals.add(proposal);

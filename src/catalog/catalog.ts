@@ -26,18 +26,28 @@ export interface Catalog extends CatalogEntries {
   readonly warnings: readonly string[];
 }
 
-const nameOf = ({ name }: { readonly name: string }): string => name;
+interface NamedEntry {
+  readonly name: string;
+}
 
-function findByName<TEntry extends { readonly name: string }>(
-  entries: readonly TEntry[],
-  name: string,
-): TEntry | undefined {
-  const found = entries[placeOf(entries, name, nameOf)];
-  return found?.name === name ? found : undefined;
+/** Entries up to which a lookup uses an index. For more, it searches: an index would cost the whole catalog after each change. */
+const maxIndexed = 256;
+
+/** Creates the lookup of entries that are sorted by name. */
+function createFind<TEntry extends NamedEntry>(entries: readonly TEntry[]): (name: string) => TEntry | undefined {
+  let byName: ReadonlyMap<string, TEntry> | undefined;
+  return (name) => {
+    if (entries.length <= maxIndexed) {
+      byName ??= new Map(entries.map((entry) => [entry.name, entry]));
+      return byName.get(name);
+    }
+    const found = entries[placeOf(entries, name, (entry) => entry.name)];
+    return found?.name === name ? found : undefined;
+  };
 }
 
 /**
- * Creates the catalog of entries that are sorted already. Lookups search: an index would cost the whole catalog for each change.
+ * Creates the catalog of entries that are sorted already.
  *
  * @param of - the fields of the catalog that are not entries. Read on use, since most are computed on first use.
  */
@@ -45,15 +55,14 @@ export function createCatalogOf(
   { tools, resources, templates, prompts }: CatalogEntries,
   of: Pick<Catalog, "uriPrefix" | "scopes" | "warnings">,
 ): Catalog {
-  const tool = (name: string): ToolEntry | undefined => findByName(tools, name);
+  const tool = createFind(tools);
   return Object.freeze({
-    ...{ tools, resources, templates, prompts, tool },
+    ...{ tools, resources, templates, prompts, tool, prompt: createFind(prompts) },
     toolOf(id: string) {
       // The wire name of every tool is its id with `_` for each dot.
       const found = tool(id.replaceAll(".", "_"));
       return found?.id === id ? found : undefined;
     },
-    prompt: (name: string) => findByName(prompts, name),
     uriPrefix: of.uriPrefix,
     get scopes() {
       return of.scopes;

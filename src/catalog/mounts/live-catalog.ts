@@ -62,7 +62,7 @@ function createLists(base: Catalog, report: FaultReporter): MountedLists {
 
 class MountedCatalog {
   /** Whether it can ever be another. */
-  readonly canChange: boolean;
+  readonly canChange: boolean = true;
   /** Whether its resources can ever be others. If not, `current` always has the same list of them. */
   readonly canReadOthers: boolean;
   /** Counts the schemas of mounted operations, in characters of JSON; the key is the prefix of the mount. */
@@ -88,7 +88,6 @@ class MountedCatalog {
       mounts,
       ([prefix, source]) => new MountedSource({ prefix, source, ...shared }, this.#lists),
     );
-    this.canChange = mounts.size > 0;
     this.canReadOthers = this.#sources.some(({ mayHaveResources }) => mayHaveResources);
     for (const source of this.#sources) source.listen(() => this.#change());
   }
@@ -151,5 +150,11 @@ export type LiveCatalog = Pick<MountedCatalog, keyof MountedCatalog>;
  * out and reported once; a source that cannot be listed keeps its last list. Call `close()` when done.
  */
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
-  return new MountedCatalog(deps);
+  if (deps.mounts.size > 0) return new MountedCatalog(deps);
+  // Requests read `current`: without mounts it is a plain field.
+  return Object.freeze({
+    ...{ current: deps.base, canChange: false, canReadOthers: false, schemas: new Budget(schemaLimits) },
+    subscribe: () => () => {},
+    close() {},
+  });
 }

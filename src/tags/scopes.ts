@@ -13,8 +13,8 @@ export interface ResourceRequirement {
    * The wire name of the argument with the id of the object. The schema must keep the name. Only tools have arguments.
    *
    * A call is allowed if the caller may act on the object, by the id before and after validation. Otherwise the tool answers as
-   * if it did not exist. The server validates the argument by the schema of its own definition, which must give the same result
-   * as the owner's schema.
+   * if it did not exist. The server validates the argument by its own schema, which must give the same result as the owner's
+   * schema.
    * @default any object of the type is enough
    */
   readonly argument?: string;

@@ -5,7 +5,7 @@ import type { LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher, type Named } from "../catalog/glob.ts";
 import { SurfaceError } from "../errors.ts";
-import { headOf, nearNames } from "../options/known-names.ts";
+import { globPrefix, nearNames } from "../options/known-names.ts";
 import { visibleLines } from "../schema/visible-text.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Views } from "../views/views.ts";
@@ -40,7 +40,7 @@ function hintOf(name: string, names: readonly string[]): string {
 function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
   // A mount without a prefix may have any name.
   if (prefixes.includes("")) return true;
-  const head = headOf(pattern);
+  const head = globPrefix(pattern);
   return prefixes.some((prefix) =>
     [`${prefix}.`, `${prefix}_`, `${prefix}/`].some(
       (begin) => head.startsWith(begin) || (head !== pattern && begin.startsWith(head)),

@@ -1,26 +1,26 @@
 import { SurfaceError } from "../errors.ts";
 import { isRecord } from "./is-object.ts";
 
-// The longest part of an unknown name that an error shows.
+// Characters of an unknown name that an error shows.
 const maxShown = 64;
-// Edits between a name and the one that was meant.
+// Edits between a misspelt name and a known one.
 const maxEdits = 2;
-// Characters at the beginning that a glob and the name that was meant share.
+// Characters that a glob and a near name share at the beginning.
 const sharedLength = 3;
-const maxLooked = 2000;
-const maxTold = 5;
+const maxSearched = 2000;
+const maxNear = 5;
 
-/** Returns the end of a sentence about an unknown name: the names that may have been meant, or nothing. */
+/** Returns the end of an error about an unknown name: the near names, or nothing. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const lower = name.toLowerCase();
   const same = known.filter((one) => one.toLowerCase() === lower);
-  // Two edits make any short name of any other.
+  // Two edits turn any short name into any other.
   const near = known.filter((one) => Math.min(name.length, one.length) > 3 && isNear(name, one));
-  const meant = (same.length > 0 ? same : near).map((one) => `"${one}"`);
-  return meant.length === 0 ? "" : `; did you mean ${meant.join(" or ")}?`;
+  const found = (same.length > 0 ? same : near).map((one) => `"${one}"`);
+  return found.length === 0 ? "" : `; did you mean ${found.join(" or ")}?`;
 }
 
-/** Returns the problem with the first own name that is not known, and the names that may have been meant. */
+/** Returns the problem with the first own name that is not known, and its near names. */
 export function findUnknownName(options: object, known: readonly string[]): string | undefined {
   const name = Object.keys(options)
     .find((one) => !known.includes(one))
@@ -30,11 +30,11 @@ export function findUnknownName(options: object, known: readonly string[]): stri
 }
 
 /**
- * Refuses an option that does not exist: a misspelt one could open what its author meant to close. `readOptions()` calls it. Call
- * it yourself only where a schema says nothing more than the names.
+ * Refuses an option that does not exist: a misspelt one could leave open access that its author meant to close. `readOptions()` calls
+ * it. Call it yourself only if you check nothing but the names.
  *
- * @param known - the names of all options. Write them as `Object.keys({ … } satisfies Record<keyof Options, true>)`, so that the
- * compiler finds a missing one.
+ * @param known - the names of all options. Write `Object.keys({ … } satisfies Record<keyof Options, true>)`, so that the compiler
+ * finds a missing one.
  * @param doing - the action of the caller, the start of the message: `Serving over stdio`.
  * @throws SurfaceError `INVALID_OPTION`.
  */
@@ -69,17 +69,17 @@ export function isNear(name: string, wanted: string, edits: number = maxEdits): 
 }
 
 /** Returns the characters of a glob before its first wildcard. */
-export function headOf(pattern: string): string {
+export function globPrefix(pattern: string): string {
   return pattern.slice(0, Math.max(0, `${pattern}*`.search(/[*?]/)));
 }
 
-/** Returns at most five names that the author of a glob without matches may have meant. Looks at a bounded number of names. */
+/** Returns at most five names near a glob without matches. Searches a bounded number of names. */
 export function nearNames(pattern: string, names: readonly string[]): readonly string[] {
-  const head = headOf(pattern);
+  const head = globPrefix(pattern);
   const begins = head.length >= sharedLength ? head.slice(0, sharedLength) : undefined;
-  const near = names.slice(0, maxLooked).filter((name) => {
+  const near = names.slice(0, maxSearched).filter((name) => {
     if (begins !== undefined && name.startsWith(begins)) return true;
     return isNear(name, pattern) || (begins !== undefined && isNear(name.slice(0, head.length), head));
   });
-  return near.slice(0, maxTold);
+  return near.slice(0, maxNear);
 }

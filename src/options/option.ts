@@ -8,14 +8,14 @@ const maxShown = 64;
 export interface Option {
   /** Returns the problem with a value, a sentence that begins with the option's path, or `undefined`. */
   readonly problem: (value: unknown, path: string) => string | undefined;
-  /** The value that holds where the author gives none. */
+  /** The value of an option that is left out. */
   readonly default?: unknown;
   readonly isRequired?: boolean;
   /** The code of its errors. @default "INVALID_OPTION" */
   readonly code?: SurfaceErrorCode;
 }
 
-/** The schema of every option of `TOptions`: the compiler finds a missing one, and one too many. */
+/** The schemas of all options of `TOptions`: the compiler finds a missing one, and one too many. */
 export type OptionFields<TOptions> = { readonly [TName in keyof Required<TOptions>]: Option };
 
 /** Schemas of options that have a default. */
@@ -23,19 +23,19 @@ export type WithDefaults<TNames extends PropertyKey> = {
   readonly [TName in TNames]: Option & { readonly default: unknown };
 };
 
-/** Makes the schema of an option. @param form - the end of "must be …". */
+/** Creates the schema of an option. @param form - the end of "must be …". */
 function must(form: string, fits: (value: unknown) => boolean, describe = describeValue): Option {
   return {
     problem: (value, path) => (fits(value) ? undefined : `"${path}" must be ${form}, and is ${describe(value)}`),
   };
 }
 
-/** Makes the schema of an option whose value errors do not quote: it may be a secret, or is no scalar. */
+/** Creates the schema of an option whose value errors do not quote: it may be a secret, or is no scalar. */
 export function option(form: string, fits: (value: unknown) => boolean): Option {
   return must(form, fits, describeKind);
 }
 
-/** Returns the schema with the value that holds where the author gives none. */
+/** Returns the schema with the value of an option that is left out. */
 export function withDefault<const TDefault>(of: Option, value: TDefault): Option & { readonly default: TDefault } {
   return { ...of, default: value };
 }
@@ -45,7 +45,7 @@ export function required(of: Option): Option {
   return { ...of, isRequired: true };
 }
 
-/** Values that are checked elsewhere. */
+/** Any value: another module checks it. */
 export const unchecked: Option = { problem: () => undefined };
 
 export const flag: Option = must("true or false", (value) => typeof value === "boolean");
@@ -85,15 +85,15 @@ export function matching(form: string, pattern: RegExp): Option {
   return must(form, (value) => typeof value === "string" && pattern.test(value));
 }
 
-/** Texts of 1 to so many characters. */
-export function textOf(most: number): Option {
+/** Texts of 1 to `most` characters. */
+export function boundedText(most: number): Option {
   return must(
     `a text of 1 to ${most} characters`,
     (value) => typeof value === "string" && value !== "" && value.length <= most,
   );
 }
 
-/** Texts of at most so many bytes of UTF-8, not empty. */
+/** Texts of 1 to `mostBytes` bytes of UTF-8. */
 export function textOfBytes(mostBytes: number): Option {
   return must(
     `a text of 1 to ${mostBytes} bytes`,
@@ -125,13 +125,13 @@ export function listOf(
   return {
     problem(value, path) {
       if (!isList(value)) return list.problem(value, path);
-      // A copy, in which a hole is checked too.
+      // A hole becomes undefined in a copy, and is checked too.
       return findProblem(Array.from(value).map((one, index) => item.problem(one, `${path}.${index}`)));
     },
   };
 }
 
-/** Objects with options of their own. */
+/** Objects of further options. */
 export function object<TOptions>(fields: OptionFields<TOptions>): Option {
   const record = option(`an object with "${Object.keys(fields).join('", "')}"`, isRecord);
   return {

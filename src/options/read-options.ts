@@ -8,19 +8,19 @@ type Defaulted<TFields> = {
   [TName in keyof TFields]: TFields[TName] extends { readonly default: unknown } ? TName : never;
 }[keyof TFields];
 
-/** The options in force: those with a default are there. */
+/** Options after defaults: an option with a default is always present. */
 export type ReadOptions<TOptions, TFields> = TOptions & {
   readonly [TName in keyof TOptions & Defaulted<TFields>]-?: Exclude<TOptions[TName], undefined>;
 };
 
-/** Creates the error of options that do not fit. @param doing - the start of the message: `Serving over stdio`. */
+/** Creates the error for an invalid option. @param doing - the start of the message: `Serving over stdio`. */
 export function invalidOption(doing: string, problem: string, code: SurfaceErrorCode = "INVALID_OPTION"): SurfaceError {
   return new SurfaceError(code, `${doing}: ${problem}`);
 }
 
 /**
- * Reads options by their schema: refuses unknown names and values that do not fit, and fills in defaults. Returns a copy that
- * holds each value as it was read once, so that a getter cannot answer something else later. Values are not copied.
+ * Reads options by their schemas: refuses unknown names and invalid values, and fills in defaults. Reads each property once into a
+ * copy, so that a getter cannot return another value later. Does not copy values.
  *
  * @param doing - the action of the caller, the start of the message: `Serving over stdio`.
  * @throws SurfaceError `INVALID_OPTION`, or the code of a schema.
@@ -34,7 +34,7 @@ export function readOptions<TOptions extends object, TFields extends OptionField
   return pickOptions(options, fields, doing);
 }
 
-/** Reads options as {@link readOptions} does, from an object that may have other fields too. */
+/** Reads options as {@link readOptions} does, from an object that may have further fields. */
 export function pickOptions<TOptions extends object, TFields extends OptionFields<TOptions>>(
   options: TOptions,
   fields: TFields,

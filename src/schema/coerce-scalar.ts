@@ -1,9 +1,9 @@
-import { isJsonObject, toList } from "./json.ts";
+import { isJsonObject, isOfType, toList } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { isOfType, typesOf, valuesOf } from "./keywords.ts";
+import { typesOf, valuesOf } from "./keywords.ts";
 
 /** The value of a URI variable. */
-export type Scalar = string | number | boolean;
+type Scalar = string | number | boolean;
 
 /** A field of a flat object whose fields are all scalars. */
 export interface ScalarField {

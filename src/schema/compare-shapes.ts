@@ -1,6 +1,6 @@
 import { canonicalText, isJsonObject, jsonTypeOf, toList } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { isAnnotation, typesOf } from "./keywords.ts";
+import { isAnnotation, isAnyName, typesOf } from "./keywords.ts";
 import { optionalKey, toPointer } from "./reader-schema.ts";
 import type { SchemaSide } from "./standard.ts";
 import { clipText } from "./visible-text.ts";
@@ -24,7 +24,6 @@ const maxShapeLength = 1_048_576;
 const maxDepth = 256;
 const anything: JsonObject = {};
 const nothing: JsonObject = { not: {} };
-const anyName = canonicalText({ type: "string" });
 
 /** A bound of a consumer, and the bounds of a producer of which one must lie within it. */
 type Bound = readonly [string, ...string[]];
@@ -215,11 +214,9 @@ function fitsBounds(producer: JsonObject, consumer: JsonObject): boolean {
   );
 }
 
-/** Returns the keywords of a node that may refuse a value. The name of a field is always a string. */
+/** Returns the keywords of a node that may refuse a value. */
 function constraintsOf(node: JsonObject): readonly string[] {
-  return Object.keys(node).filter((key) => {
-    return !isAnnotation(key) && !(key === "propertyNames" && canonicalText(node[key] ?? null) === anyName);
-  });
+  return Object.keys(node).filter((key) => !isAnnotation(key) && !isAnyName(key, node[key]));
 }
 
 function acceptsAnything(part: JsonValue | undefined): boolean {

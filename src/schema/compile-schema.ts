@@ -106,7 +106,7 @@ function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
     exact: () => toRoot(normalise(document, { isPooled, keepsOneOf: true })),
     wrapped,
     optional: raw.optional,
-    codec: Object.freeze(new SchemaCodec(document, { trusted: isPooled, wrapped })),
+    codec: Object.freeze(new SchemaCodec(document, { isTrusted: isPooled, isResolved: raw.isResolved, wrapped })),
     reader: () => (reader ??= toReader()),
   });
 }

@@ -1,23 +1,23 @@
 import { canonicalText, isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { clipText } from "./visible-text.ts";
-import { orderKeywords } from "./keywords.ts";
+import { isAnyName, orderKeywords } from "./keywords.ts";
 import { distinct, fieldAt, fieldsOf, isForbidden, joinedNodes, listedValues, unionsOf } from "./object-fields.ts";
 import type { Field, ObjectFields } from "./object-fields.ts";
 
-/** One alternative of a union: the nodes that hold together, and what its author calls it. */
+/** One alternative of a union: the nodes that hold together, and its title. */
 interface Case {
   readonly nodes: readonly JsonObject[];
   readonly title: string | undefined;
-  /** Whether every union on the way to it is a `oneOf`. */
+  /** Whether every union around it is a `oneOf`. */
   readonly isExclusive: boolean;
-  /** Whether it has further unions, which are not written out. */
+  /** Whether it has further unions, which the text leaves out. */
   readonly isPartial: boolean;
 }
 
 interface ReadCase extends ObjectFields {
   readonly title: string | undefined;
-  /** The fields that the alternative itself names. */
+  /** The fields that the alternative describes or requires. */
   readonly names: readonly string[];
 }
 
@@ -27,7 +27,7 @@ interface Paragraph {
   readonly isPartial: boolean;
 }
 
-// One provider or another rejects each of these at a root.
+// At least one provider rejects each of these at a root.
 const refusedKeywords = ["allOf", "anyOf", "oneOf", "not", "if", "enum", "const"] as const;
 const foldedKeywords: ReadonlySet<string> = new Set([
   ...refusedKeywords,
@@ -45,9 +45,8 @@ const lostKeywords = ["not", "if", "enum", "dependentSchemas"] as const;
 const lostBelowKeywords = [
   ...["dependentRequired", "propertyNames", "patternProperties", "minProperties", "maxProperties"],
 ] as const;
-const trivialNames = canonicalText({ type: "string" });
 
-/** Returns the keywords at the root of an input that large providers reject, together with the whole session. */
+/** Returns the keywords at the root of an input for which large providers reject the whole session. */
 export function refusedAtRoot(json: JsonSchema): readonly string[] {
   return refusedKeywords.filter((keyword) => json[keyword] !== undefined);
 }
@@ -77,7 +76,7 @@ export function flattenRoot(json: JsonSchema): JsonSchema {
   });
 }
 
-/** One schema for a field that alternatives describe differently. */
+/** Returns one schema for a field that alternatives describe differently. */
 function toShown({ variants }: Field): JsonValue {
   const arms = distinct(variants.flatMap(armsOf));
   const [only] = arms;
@@ -87,7 +86,7 @@ function toShown({ variants }: Field): JsonValue {
   return mergeEnums(arms) ?? { anyOf: [...arms] };
 }
 
-/** The arms of a union, so that a union of unions is one list. */
+/** Returns the arms of a union, so that a union of unions is one list. */
 function armsOf(variant: JsonValue): readonly JsonValue[] {
   if (isJsonObject(variant) && Object.keys(variant).length === 1 && Array.isArray(variant["anyOf"]))
     return variant["anyOf"];
@@ -126,7 +125,7 @@ function toRulesText(root: JsonSchema, { required }: ObjectFields): string {
   return texts.join("\n\n");
 }
 
-/** The unions of a node and of its parts, which hold independently of each other. */
+/** Returns the unions of a node and of its `allOf`, which hold independently of each other. */
 function allUnionsOf(node: JsonObject): readonly { readonly cases: readonly Case[] }[] {
   const own = unionsOf(node).map(({ keyword, arms }) => {
     const isExclusive = keyword === "oneOf";
@@ -137,7 +136,7 @@ function allUnionsOf(node: JsonObject): readonly { readonly cases: readonly Case
   return [...own, ...joinedNodes(node).flatMap(allUnionsOf)];
 }
 
-/** The alternatives of one arm: one for each alternative of the single union in it, or else the arm itself. */
+/** Returns the alternatives of one arm: one for each alternative of the single union in it, or else the arm itself. */
 function casesOf(arm: JsonObject): readonly Case[] {
   const { title, description } = arm;
   const name = [title, description].find((text) => typeof text === "string" && text !== "");
@@ -186,10 +185,10 @@ function areClosed(cases: readonly ObjectFields[]): boolean {
 
 /** Tells whether no object can be accepted by two of the alternatives. */
 function areApart(cases: readonly ObjectFields[]): boolean {
-  return cases.every((first, index) => cases.slice(index + 1).every((second) => exclude(first, second)));
+  return cases.every((first, index) => cases.slice(index + 1).every((second) => isDisjoint(first, second)));
 }
 
-function exclude(first: ObjectFields, second: ObjectFields): boolean {
+function isDisjoint(first: ObjectFields, second: ObjectFields): boolean {
   return [...new Set([...first.required, ...second.required])].some((name) => {
     const fields = [fieldAt(first, name), fieldAt(second, name)];
     if (fields.some(isForbidden)) return true;
@@ -200,7 +199,7 @@ function exclude(first: ObjectFields, second: ObjectFields): boolean {
   });
 }
 
-/** The fields with the same list of values in every alternative, which their own schema shows. */
+/** Returns the fields with the same list of values in every alternative, which their own schema shows. */
 function sharedFields(cases: readonly ObjectFields[]): ReadonlySet<string> {
   const names = cases[0]?.named.keys() ?? [];
   return new Set([...names].filter((name) => new Set(cases.map((it) => toValuesText(fieldAt(it, name)))).size === 1));
@@ -234,10 +233,7 @@ function toValuesText(field: Field): string | undefined {
 }
 
 function hiddenKeywords(node: JsonObject, lost: readonly string[]): readonly string[] {
-  const own = lost.filter((keyword) => {
-    const value = node[keyword];
-    return value !== undefined && !(keyword === "propertyNames" && canonicalText(value) === trivialNames);
-  });
+  const own = lost.filter((keyword) => node[keyword] !== undefined && !isAnyName(keyword, node[keyword]));
   const nodes = [...joinedNodes(node), ...unionsOf(node).flatMap(({ arms }) => arms)];
   return [...own, ...nodes.flatMap((part) => hiddenKeywords(part, [...lostKeywords, ...lostBelowKeywords]))];
 }

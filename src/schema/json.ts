@@ -1,12 +1,13 @@
 /** JSON values. */
 import type { JsonObject, JsonValue } from "type-fest";
+import { isObject } from "../options/is-object.ts";
 
 export type { JsonObject, JsonValue };
 
 /** A JSON Schema (dialect 2020-12) as plain data: keywords and their JSON values. The package never mutates one. */
 export type JsonSchema = Readonly<Record<string, JsonValue>>;
 
-/** Levels of a value that are written, read or validated. */
+/** The number of levels of a value that are written, read or validated. */
 export const maxLevels = 512;
 
 /** Tells whether a JSON value is an object, and neither an array nor null. */
@@ -14,7 +15,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Tells a plain object (also one of another realm, or without a prototype) from an instance of a class. */
+/** Tells whether an object is plain (also one of another realm, or without a prototype), and not an instance of a class. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (typeof prototype !== "object" || prototype === null) return true;
@@ -22,8 +23,8 @@ export function isPlainObject(value: object): boolean {
 }
 
 /**
- * Writes an own property, also for the key `__proto__`, which plain assignment would send to the prototype. Keys come
- * off the wire, so every object that is built from one is built with this.
+ * Writes an own property, also for the key `__proto__`, for which an assignment would set the prototype. Use it for every key that
+ * comes off the wire.
  */
 export function setOwn(target: object, key: string, value: unknown): void {
   if (key === "__proto__") {
@@ -34,7 +35,7 @@ export function setOwn(target: object, key: string, value: unknown): void {
   (target as Record<string, unknown>)[key] = value;
 }
 
-/** The JSON text of a value with the keys of every object in one order: equal values have equal texts. */
+/** Returns the JSON text of a value with the keys of every object in one order: equal values have equal texts. */
 export function canonicalText(json: JsonValue): string {
   return JSON.stringify(json, (_, value: unknown) => (isJsonObject(value) ? sortKeys(value) : value));
 }
@@ -45,18 +46,17 @@ function sortKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(entries.toSorted(([first], [second]) => (first < second ? -1 : 1)));
 }
 
-/** Freezes JSON data all the way down and returns it. */
+/** Freezes JSON data at every level and returns it. */
 export function deepFreeze(json: JsonObject): JsonObject {
-  const queue: JsonValue[] = [json];
+  const queue: object[] = [json];
   for (const value of queue) {
-    if (typeof value !== "object" || value === null) continue;
     Object.freeze(value);
-    queue.push(...Object.values(value).filter((item) => item !== undefined));
+    for (const item of Object.values(value)) if (isObject(item)) queue.push(item);
   }
   return json;
 }
 
-/** Returns whether JSON data is frozen all the way down. */
+/** Tells whether JSON data is frozen at every level. */
 export function isDeepFrozen(data: unknown): boolean {
   if (typeof data !== "object" || data === null) return true;
   return Object.isFrozen(data) && Object.values(data).every(isDeepFrozen);
@@ -73,4 +73,32 @@ export function toList(value: JsonValue | undefined): readonly JsonValue[];
 export function toList(value: unknown): readonly unknown[];
 export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+const typeTests: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map<string, (value: unknown) => boolean>([
+  ["string", (value) => typeof value === "string"],
+  // JSON.parse reads 1e999 as Infinity.
+  ["number", (value) => Number.isFinite(value)],
+  ["integer", (value) => Number.isInteger(value)],
+  ["boolean", (value) => typeof value === "boolean"],
+  ["null", (value) => value === null],
+  ["array", (value) => Array.isArray(value)],
+  ["object", isJsonObject],
+]);
+
+/** Tells whether a name is a type of JSON Schema. */
+export function isStandardType(name: unknown): name is string {
+  return typeTests.has(name);
+}
+
+/** Tells whether a value is of a type of JSON Schema. */
+export function isOfType(value: unknown, type: unknown): boolean {
+  return typeTests.get(type)?.(value) ?? false;
+}
+
+/** Creates the test for values of at least one of some types. */
+export function createTypeTest(types: readonly unknown[]): (value: unknown) => boolean {
+  const tests = types.map((type) => typeTests.get(type) ?? (() => false));
+  const [only] = tests;
+  return only !== undefined && tests.length === 1 ? only : (value) => tests.some((test) => test(value));
 }

@@ -3,7 +3,7 @@
  * these tables, so that no property is taken for the keyword of the same name.
  * Source: json-schema.org/draft/2020-12 (core, applicator, unevaluated, validation, meta-data, format, content).
  */
-import { isJsonObject, setOwn } from "./json.ts";
+import { canonicalText, isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 /** Keywords whose value is one schema. */
@@ -62,11 +62,17 @@ export const keywordGroups: readonly ReadonlySet<string>[] = [
 const annotationKeywords: ReadonlySet<string> = new Set([
   ...["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"],
 ]);
+const anyName = canonicalText({ type: "string" });
 const ranks: ReadonlyMap<string, number> = new Map(keywordOrder.map((keyword, index) => [keyword, index]));
 
 /** Tells whether a keyword describes values and never refuses one. */
 export function isAnnotation(key: string): boolean {
   return annotationKeywords.has(key) || key.startsWith("x-");
+}
+
+/** Tells whether a keyword accepts any name of a field, and so has no effect. */
+export function isAnyName(key: string, value: JsonValue | undefined): boolean {
+  return key === "propertyNames" && value !== undefined && canonicalText(value) === anyName;
 }
 
 /** Compares two keywords by the canonical order; `x-…` ones come last, by name. */
@@ -97,34 +103,6 @@ export function copySchemas(
   const copy: Record<string, JsonValue> = {};
   for (const [name, schema] of Object.entries(value)) setOwn(copy, name, replace(schema, name));
   return copy;
-}
-
-const typeTests: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map<string, (value: unknown) => boolean>([
-  ["string", (value) => typeof value === "string"],
-  // JSON.parse reads 1e999 as Infinity.
-  ["number", (value) => Number.isFinite(value)],
-  ["integer", (value) => Number.isInteger(value)],
-  ["boolean", (value) => typeof value === "boolean"],
-  ["null", (value) => value === null],
-  ["array", (value) => Array.isArray(value)],
-  ["object", isJsonObject],
-]);
-
-/** Tells whether a name is a type of JSON Schema. */
-export function isStandardType(name: unknown): name is string {
-  return typeTests.has(name);
-}
-
-/** Tells whether a value is of a type of JSON Schema. */
-export function isOfType(value: unknown, type: unknown): boolean {
-  return typeTests.get(type)?.(value) ?? false;
-}
-
-/** Creates the test for values of at least one of some types. */
-export function createTypeTest(types: readonly unknown[]): (value: unknown) => boolean {
-  const tests = types.map((type) => typeTests.get(type) ?? (() => false));
-  const [only] = tests;
-  return only !== undefined && tests.length === 1 ? only : (value) => tests.some((test) => test(value));
 }
 
 /** Returns the types that a node allows; undefined if it has no `type`. */

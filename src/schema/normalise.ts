@@ -1,12 +1,10 @@
 import { SurfaceError } from "../errors.ts";
-import { canonicalText, isJsonObject, jsonTypeOf, toList } from "./json.ts";
+import { canonicalText, isJsonObject, isOfType, isStandardType, jsonTypeOf, toList } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import {
   compareKeywords,
   copySchemas,
   isAnnotation,
-  isOfType,
-  isStandardType,
   keywordGroups,
   keywordsByType,
   orderKeywords,
@@ -224,8 +222,9 @@ function toPortableNode(node: JsonObject, isExact: boolean): JsonObject {
 }
 
 function toInclusive(node: JsonObject): JsonObject {
+  if (node["oneOf"] === undefined) return node;
   const { oneOf, ...rest } = node;
-  return oneOf === undefined ? node : withUnion(rest, oneOf);
+  return withUnion(rest, oneOf);
 }
 
 /** Adds a union to a node, which may have another one. */
@@ -235,9 +234,9 @@ function withUnion(node: JsonObject, arms: JsonValue): JsonObject {
 }
 
 function toTypedEnum(node: JsonObject): JsonObject {
+  const values = valuesWithin(node);
+  if (values === undefined) return node;
   const { const: only, ...rest } = node;
-  const values = only === undefined ? rest["enum"] : onlyAmong(only, rest["enum"]);
-  if (!Array.isArray(values)) return node;
   if (values.length === 0) return { not: {} };
   if (rest["type"] !== undefined && only === undefined) return node;
   const types = [...new Set(values.map(jsonTypeOf))];
@@ -245,8 +244,9 @@ function toTypedEnum(node: JsonObject): JsonObject {
   return { ...rest, ...(type === undefined ? {} : { type }), enum: values };
 }
 
-/** Returns a constant, unless the list of values beside it lacks it. */
-function onlyAmong(only: JsonValue, values: JsonValue | undefined): readonly JsonValue[] {
+/** Returns the values that both the `const` and the `enum` of a node allow. */
+function valuesWithin({ const: only, enum: values }: JsonObject): readonly JsonValue[] | undefined {
+  if (only === undefined) return Array.isArray(values) ? values : undefined;
   const text = canonicalText(only);
   return !Array.isArray(values) || values.some((value) => canonicalText(value) === text) ? [only] : [];
 }

@@ -3,15 +3,15 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./keywords.ts";
 import { absentNode } from "./schema-document.ts";
 
-/** The values of one field, or of all fields that a schema does not name. */
+/** The values of one field, or of all fields without a name in the schema. */
 export interface Field {
-  /** Schemas, of which a value meets one. Empty for a field that is forbidden, always absent, or not described. */
+  /** Schemas of which a value meets one. Empty for a field that is forbidden, always absent, or not described. */
   readonly variants: readonly JsonValue[];
   /** Whether the variants hold for every accepted object; otherwise an alternative ignores the field. */
   readonly isComplete: boolean;
 }
 
-/** The fields of an object schema, with its `allOf`, `anyOf`, `oneOf` and conditions taken in. */
+/** The fields of an object schema, including those of its `allOf`, `anyOf`, `oneOf` and conditions. */
 export interface ObjectFields {
   readonly named: ReadonlyMap<string, Field>;
   /** The fields without a name in the schema. */
@@ -25,12 +25,12 @@ const forbidden: Field = { variants: [], isComplete: true };
 const anything: Field = { variants: [{}], isComplete: true };
 const noFields: ObjectFields = { named: new Map(), rest: ignored, required: new Set() };
 const absentText = canonicalText({ description: String(absentNode()["description"]) });
-// The schema of unnamed fields is repeated for every named one, so a long one would multiply the size of a listing.
+// Every named field repeats the schema of unnamed ones, so a long one would multiply the size of a listing.
 const maxRestLength = 256;
 
 /**
- * Reads the fields of an object schema. Every accepted object without unevaluated fields (JSON Schema's word for fields that no
- * matching part describes) has values of the returned variants: a step that cannot tell takes more variants, never fewer.
+ * Reads the fields of an object schema. Every accepted object without unevaluated fields (fields that no matching part of the schema
+ * describes) has values of the returned variants. In doubt a field gets more variants, never fewer.
  */
 export function fieldsOf(node: JsonObject): ObjectFields {
   const parts = [ownFields(node), ...joinedNodes(node).map(fieldsOf)];
@@ -59,7 +59,7 @@ export function listedValues({ variants }: Field): readonly JsonValue[] | undefi
   return lists.length === 0 || lists.includes(undefined) ? undefined : lists.flatMap((list) => list ?? []);
 }
 
-/** Returns the schemas that a value meets all of: `allOf`, and a union with one arm. */
+/** Returns the schemas that each value meets: `allOf`, and a union with one arm. */
 export function joinedNodes(node: JsonObject): readonly JsonObject[] {
   const single = (["anyOf", "oneOf"] as const)
     .map((keyword) => armsOf(node, keyword))
@@ -95,7 +95,7 @@ function ownFields(node: JsonObject): ObjectFields {
   return Array.isArray(values) ? every([own, either(nodesOf(values).map(fieldsOfValue))]) : own;
 }
 
-/** The fields of an object that an `enum` lists. */
+/** Returns the fields of an object that an `enum` lists. */
 function fieldsOfValue(value: JsonObject): ObjectFields {
   const fields = Object.entries(value).map(([name, part]): [string, Field] => {
     return [name, { variants: [{ enum: [part ?? null] }], isComplete: true }];
@@ -103,7 +103,7 @@ function fieldsOfValue(value: JsonObject): ObjectFields {
   return { named: new Map(fields), rest: forbidden, required: new Set(Object.keys(value)) };
 }
 
-/** A pattern may match any unnamed field: matching names here would only make the shown schema narrower. */
+/** Returns the fields without a name. A pattern may match any of them: matching names would make the shown schema narrower. */
 function restOf({ patternProperties, additionalProperties: rest }: JsonObject): Field {
   const patterns = Object.values(isJsonObject(patternProperties) ? patternProperties : {});
   const further = rest === undefined || isNever(rest) ? [] : [rest === true ? {} : rest];
@@ -116,10 +116,10 @@ function shorten(field: Field): Field {
   return { variants, isComplete: field.isComplete };
 }
 
-/** The fields of schemas that hold under a condition only. An `if` describes its fields and limits none. */
+/** Returns the fields of schemas that hold under a condition only. An `if` describes its fields and limits none. */
 function conditionalFields(node: JsonObject): readonly ObjectFields[] {
   const { if: condition, then, else: otherwise, dependentSchemas } = node;
-  // Normalising can leave out the `if` of a branch.
+  // `normalise` may leave out the `if` of a branch.
   const branches = nodesOf([then ?? true, otherwise ?? true]);
   const dependent = nodesOf(
     Object.values(isJsonObject(dependentSchemas) ? dependentSchemas : {}).map((part) => part ?? true),
@@ -132,7 +132,7 @@ function conditionalFields(node: JsonObject): readonly ObjectFields[] {
   return [...parts, { named: freeNames, rest: rest.variants.length > 0 ? free : ignored, required: new Set() }];
 }
 
-/** A field that no part describes meets `unevaluatedProperties`. */
+/** Applies `unevaluatedProperties` to fields that no part describes. */
 function withUnevaluated(fields: ObjectFields, schema: JsonValue | undefined): ObjectFields {
   if (schema === undefined) return fields;
   const { variants } = restOf({ additionalProperties: schema });
@@ -143,7 +143,7 @@ function withUnevaluated(fields: ObjectFields, schema: JsonValue | undefined): O
   return { ...fields, named, rest: complete(fields.rest) };
 }
 
-/** The fields of objects that all schemas accept. */
+/** Returns the fields of objects that all schemas accept. */
 function every(parts: readonly ObjectFields[]): ObjectFields {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return first;
@@ -174,7 +174,7 @@ function groupByName(all: readonly ObjectFields[]): ReadonlyMap<string, readonly
   return groups;
 }
 
-/** Each complete field holds by itself, so either may be taken; of two incomplete ones it is unknown which describes the value. */
+/** Joins two fields of a value. Either of two complete ones describes it, and perhaps only one of two incomplete ones. */
 function bothFields(first: Field, second: Field): Field {
   if (first.isComplete && second.isComplete) return narrower(first, second);
   if (!first.isComplete && !second.isComplete) {
@@ -196,7 +196,7 @@ function narrower(first: Field, second: Field): Field {
   return { ...one, variants };
 }
 
-/** Forbidden fields first, then lists of values, then what says most; anything comes last. */
+/** Compares fields: forbidden ones first, then lists of values, then longer schemas; fields of any value come last. */
 function compareWidth(first: Field, second: Field): number {
   const rank = (field: Field): readonly number[] => {
     if (field.variants.length === 0) return [0];
@@ -213,7 +213,7 @@ function takesAnything({ variants }: Field): boolean {
   return variants.some((variant) => variant === true || (isJsonObject(variant) && Object.keys(variant).length === 0));
 }
 
-/** The fields of objects that at least one of the schemas accepts. */
+/** Returns the fields of objects that at least one of the schemas accepts. */
 function either(arms: readonly ObjectFields[]): ObjectFields {
   const rest = shorten({
     variants: arms.flatMap((arm) => arm.rest.variants),
@@ -245,7 +245,7 @@ function isAbsent(schema: JsonValue): boolean {
   return canonicalText(schema) === absentText;
 }
 
-/** Returns the schemas without those that say the same as one before. */
+/** Returns the schemas without duplicates. */
 export function distinct(variants: readonly JsonValue[]): readonly JsonValue[] {
   return [...new Map(variants.map((variant) => [canonicalText(variant), variant])).values()];
 }

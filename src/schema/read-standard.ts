@@ -44,8 +44,8 @@ const valibotForms: Readonly<Record<string, object>> = {
 export function readStandard(schema: Schema, side: SchemaSide): RawSchema | undefined {
   const standard = standardOf(schema);
   if (!hasConverter(standard)) return undefined;
-  const libraryOptions = optionsByVendor[standard.vendor];
-  return { document: convert(standard.jsonSchema[side], libraryOptions), optional: false, rebuilds: false };
+  const document = convert(standard.jsonSchema[side], optionsByVendor[standard.vendor]);
+  return { document, optional: false, rebuilds: false, isResolved: standard.vendor === ownVendor };
 }
 
 function convert(
@@ -80,4 +80,9 @@ export interface RawSchema {
   readonly optional: boolean;
   /** Whether validation creates the value from the declared parts only, with finite numbers, as zod does. */
   readonly rebuilds: boolean;
+  /** Whether every reference resolves. */
+  readonly isResolved: boolean;
 }
+
+/** The vendor of `fromJsonSchema()`, which checks its documents. */
+export const ownVendor = "surface-mcp";

@@ -43,7 +43,7 @@ export function readZod(schema: z.core.$ZodTypes, side: SchemaSide): RawSchema {
   const root = convert(walk, schema);
   const parts = Object.fromEntries(Array.from(walk.referred, ([node, id]) => [id, node]));
   const document = walk.referred.size === 0 ? root : { ...root, $defs: parts };
-  return { document, optional: isOptional(schema, side), rebuilds: true };
+  return { document, optional: isOptional(schema, side), rebuilds: true, isResolved: true };
 }
 
 function isOptional(schema: z.core.$ZodTypes, side: SchemaSide): boolean {
@@ -100,10 +100,11 @@ function ownKeywords(walk: Walk, schema: z.core.$ZodTypes): Draft {
   const fallback = walk.side === "output" && type === "prefault" ? undefined : toWireData(fallbackOf(schema));
   if (fallback !== undefined) own["default"] ??= fallback;
   if (type === "readonly") own["readOnly"] ??= true;
-  const { default: _default, examples: _examples, ...others } = own;
-  const isShorter = Object.keys(others).length < Object.keys(own).length;
+  const hasExamples = ["default", "examples"].some((key) => key in own);
+  if (walk.side === "output" || !hasExamples || !isTransforming(schema)) return own;
   // Both are of the output's type: before a transform they would be wrong.
-  return walk.side === "input" && isShorter && isTransforming(schema) ? others : own;
+  const { default: _default, examples: _examples, ...others } = own;
+  return others;
 }
 
 /** Tells whether zod fills in a value that is not plain JSON: the schema does not check it. */

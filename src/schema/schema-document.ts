@@ -1,9 +1,9 @@
 import { SurfaceError } from "../errors.ts";
 import { createWalkPath, encodeAny } from "./encode-value.ts";
+import { isStandardType } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import {
   definitionKeywords,
-  isStandardType,
   keywordOrder,
   listKeywords,
   mapKeywords,
@@ -37,7 +37,7 @@ export function formlessNode(what: string): SchemaNode {
 
 /** Copies plain JSON data out of an unknown value, or returns undefined. */
 export function toJsonData(value: unknown): JsonValue | undefined {
-  if (typeof value === "string" || typeof value === "boolean") return value;
+  if (value === undefined || typeof value === "string" || typeof value === "boolean") return value;
   try {
     return encodeAny(value, createWalkPath());
   } catch {
@@ -99,9 +99,9 @@ function isFilledList(value: unknown): boolean {
 // Draft-07 spells a tuple `items: [...]` with `additionalItems`. A closed tuple gets `maxItems`, because a bare `items: false` is
 // an error to portability linters and means the same.
 function modernTuple(raw: SchemaNode): SchemaNode {
-  const { items, additionalItems, ...rest } = raw;
-  const tuple = Array.isArray(items) ? items : raw["prefixItems"];
+  const tuple = Array.isArray(raw["items"]) ? raw["items"] : raw["prefixItems"];
   if (!Array.isArray(tuple)) return raw;
+  const { items, additionalItems, ...rest } = raw;
   const tail = Array.isArray(items) ? additionalItems : items;
   if (tail !== false) return { ...rest, prefixItems: tuple, items: tail };
   const maxItems = typeof raw["maxItems"] === "number" ? Math.min(raw["maxItems"], tuple.length) : tuple.length;

@@ -55,20 +55,20 @@ function encodeUnknown(value: unknown): JsonValue {
 export class SchemaCodec implements WireCodec {
   readonly #document: SchemaDocument;
   /** Whether a validated value of a plain plan is written by one bare `JSON.stringify`. */
-  readonly #trusted: boolean;
+  readonly #isTrusted: boolean;
   /** Whether a value travels under the key `value`. An undefined value is an absent key. */
   readonly #wrapped: boolean;
   #plan: WirePlan | undefined;
 
   constructor(
     document: SchemaDocument,
-    { trusted, wrapped }: { readonly trusted: boolean; readonly wrapped: boolean },
+    options: { readonly isTrusted: boolean; readonly isResolved: boolean; readonly wrapped: boolean },
   ) {
     this.#document = document;
-    this.#trusted = trusted;
-    // Foreign schemas may have references that do not resolve: an error at startup, and not in a call.
-    if (!trusted) this.#planned();
-    this.#wrapped = wrapped;
+    this.#isTrusted = options.isTrusted;
+    this.#wrapped = options.wrapped;
+    // A reference that does not resolve is an error at startup, and not in a call.
+    if (!options.isResolved) this.#planned();
   }
 
   encode(value: unknown): JsonValue {
@@ -109,7 +109,7 @@ export class SchemaCodec implements WireCodec {
 
   #stringifyBare(value: unknown): string {
     const plan = this.#planned();
-    if (this.#trusted && plan.plain) {
+    if (this.#isTrusted && plan.plain) {
       try {
         // Undefined for a function or a symbol, which the schema excludes.
         const text: string | undefined = JSON.stringify(value);

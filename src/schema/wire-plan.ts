@@ -1,6 +1,5 @@
-import { isPlainObject } from "./json.ts";
+import { isOfType, isPlainObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";
-import { isOfType } from "./keywords.ts";
 import { toBigint, toDate } from "./wire-forms.ts";
 
 /** A part of a plan, created on first use, so that a recursive schema has a finite plan. */

@@ -152,7 +152,9 @@ function rangeKeywords({ minimum, maximum, exclusiveMinimum: above, exclusiveMax
 
 /** Returns a node without the keywords that are undefined. */
 export function defined(node: SchemaNode): SchemaNode {
-  return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined));
+  const kept: Record<string, unknown> = {};
+  for (const key of Object.keys(node)) if (node[key] !== undefined) kept[key] = node[key];
+  return kept;
 }
 
 function fileNode({ minimum, maximum, mimeTypes = [] }: ZodBounds): SchemaNode {

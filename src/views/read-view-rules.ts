@@ -8,7 +8,7 @@ import {
   object,
   oneOf,
   required,
-  textOf,
+  boundedText,
   unchecked,
   type Option,
   type OptionFields,
@@ -36,14 +36,16 @@ const maxDepth = 8;
 /** The id of the packet for rules without one: a list, or views by name. */
 const ownPacket = "views";
 
-const name = textOf(256);
-const value = textOf(1024);
+const name = boundedText(256);
+const value = boundedText(1024);
 const values = listOf(value, "a list of 1 to 1024 texts", { least: 1, most: 1024 });
 const oneOrMany: Option = { problem: (given, path) => (Array.isArray(given) ? values : value).problem(given, path) };
 // Hosts cut instructions far below this length.
-const prose = textOf(8192);
+const prose = boundedText(8192);
 
-const patterns = listOf(textOf(maxPatternLength), `a list of at most ${maxPatterns} patterns`, { most: maxPatterns });
+const patterns = listOf(boundedText(maxPatternLength), `a list of at most ${maxPatterns} patterns`, {
+  most: maxPatterns,
+});
 
 /** The fields of a named view that is not denied. */
 const shownFields: OptionFields<Omit<SurfaceVerdict, "kind">> = {
@@ -86,7 +88,7 @@ const packetFields: OptionFields<ViewPacket & { readonly $schema?: unknown }> = 
   $schema: unchecked,
   id: required(name),
   domain: required(matching(`"${viewDomain}"`, new RegExp(`^${viewDomain}$`))),
-  description: textOf(4096),
+  description: boundedText(4096),
   project: name,
   rules: required(listOf(unchecked, `a list of 1 to ${maxRules} rules`, { least: 1, most: maxRules })),
 };

@@ -1,14 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, isStandardType } from "../json.ts";
 import type { JsonSchema, JsonValue } from "../json.ts";
-import {
-  definitionKeywords,
-  isStandardType,
-  keywordOrder,
-  listKeywords,
-  mapKeywords,
-  schemaKeywords,
-} from "../keywords.ts";
+import { definitionKeywords, keywordOrder, listKeywords, mapKeywords, schemaKeywords } from "../keywords.ts";
 import { maxSchemaDepth, maxSchemaNodes, SchemaDocument } from "../schema-document.ts";
 import { clipText } from "../visible-text.ts";
 import { wireKey } from "../wire-forms.ts";

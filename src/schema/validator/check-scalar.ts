@@ -1,6 +1,6 @@
-import { canonicalText, jsonTypeOf } from "../json.ts";
+import { canonicalText, createTypeTest, jsonTypeOf } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { createTypeTest, typesOf, valuesOf } from "../keywords.ts";
+import { typesOf, valuesOf } from "../keywords.ts";
 import { toBigint, toDate, wireKey } from "../wire-forms.ts";
 import { addIssue, countPatternSteps } from "./check-walk.ts";
 import type { Check, CheckWalk } from "./check-walk.ts";

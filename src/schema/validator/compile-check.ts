@@ -1,6 +1,6 @@
-import { isJsonObject, toList } from "../json.ts";
+import { createTypeTest, isJsonObject, toList } from "../json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../json.ts";
-import { createTypeTest, typesOf, valuesOf } from "../keywords.ts";
+import { typesOf, valuesOf } from "../keywords.ts";
 import { SchemaDocument } from "../schema-document.ts";
 import { createArrayChecks, createObjectChecks } from "./check-parts.ts";
 import { createScalarChecks, createValueTest } from "./check-scalar.ts";

@@ -2,6 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { compileSchema } from "../compile-schema.ts";
 import { isJsonObject, jsonTypeOf } from "../json.ts";
 import type { JsonSchema, JsonValue } from "../json.ts";
+import { ownVendor } from "../read-standard.ts";
 import { anyCodec } from "../wire-codec.ts";
 import type { SchemaWithJson } from "../with-json-schema.ts";
 import { assertJsonSchema } from "./assert-json-schema.ts";
@@ -45,7 +46,7 @@ function createValidator(json: JsonSchema): JsonValidator {
   const schema: JsonValidator = {
     "~standard": {
       version: 1,
-      vendor: "surface-mcp",
+      vendor: ownVendor,
       validate(value) {
         const wire = toJson(value);
         const walk = createCheckWalk(wire);

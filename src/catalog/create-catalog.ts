@@ -61,7 +61,10 @@ export function entryWarnings(
 }
 
 function taken(origin: string, name: string, owner: string): SurfaceError {
-  return new SurfaceError("NAME_COLLISION", `Naming ${origin}: its ${name}, is taken by ${owner}`);
+  return new SurfaceError(
+    "NAME_COLLISION",
+    `Cannot name ${origin}: its ${name} is taken by ${owner}; rename one of them`,
+  );
 }
 
 /** Refuses two entries with one name on the wire. */
@@ -69,7 +72,7 @@ function assertNamesDiffer(entries: readonly (ToolEntry | PromptEntry)[]): void 
   const origins = new Map<string, string>();
   for (const { name, origin } of entries) {
     const owner = origins.get(name);
-    if (owner !== undefined) throw taken(origin, `name on the wire, "${name}"`, owner);
+    if (owner !== undefined) throw taken(origin, `wire name "${name}"`, owner);
     origins.set(name, origin);
   }
 }
@@ -111,12 +114,12 @@ function assertUrisDiffer(resources: readonly ResourceEntry[], templates: readon
   for (const { uri, origin } of claims) {
     const owner = origins.get(uri);
     // The list and the items of a collection share a URI.
-    if (owner !== undefined && owner !== origin) throw taken(origin, `URI, "${uri}"`, owner);
+    if (owner !== undefined && owner !== origin) throw taken(origin, `URI "${uri}"`, owner);
     origins.set(uri, origin);
   }
   for (const [index, template] of free.entries()) {
     const owner = free.slice(0, index).find((other) => overlap(other, template));
-    if (owner !== undefined) throw taken(template.origin, `URI, "${template.uriTemplate}"`, owner.origin);
+    if (owner !== undefined) throw taken(template.origin, `URI "${template.uriTemplate}"`, owner.origin);
   }
 }
 

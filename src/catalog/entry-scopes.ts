@@ -52,7 +52,7 @@ export function assertThingNamed({ requires }: EntryGuard, { json }: ToolInput, 
   if (argument === undefined || hasProperty(json, argument)) return;
   throw new SurfaceError(
     "INVALID_OPTION",
-    `Adding ${origin}: its "resource" is named by the argument "${argument}", which its input does not have`,
+    `Cannot add ${origin}: its "resource" is named by the argument "${argument}", which its input does not have`,
   );
 }
 

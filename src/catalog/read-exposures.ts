@@ -49,24 +49,24 @@ function readValue(key: string, kind: string, value: unknown): Pick<MemberExposu
   if (value === "resource" || value === "tool") return { as: value, options: {} };
   const givenTool: ToolOptions | undefined = optionsAt(value, "tool");
   if (givenTool !== undefined) {
-    const tool = readToolOptions(givenTool, `Exposing "${key}"`);
+    const tool = readToolOptions(givenTool, `Cannot expose "${key}"`);
     return { as: "tool", options: { ...tool, ...keepScopes(tool), ...keepConfirm(tool) } };
   }
   const givenResource: CollectionResourceOptions | undefined = optionsAt(value, "resource");
   if (givenResource !== undefined) {
-    const resource = readResourceOptions(kind, givenResource, `Exposing "${key}"`);
+    const resource = readResourceOptions(kind, givenResource, `Cannot expose "${key}"`);
     return { as: "resource", options: { ...resource, ...keepLooks(resource), ...keepScopes(resource) } };
   }
   throw new SurfaceError(
     "INVALID_OPTION",
-    `Exposing "${key}": say "resource", "tool", { tool: { … } } or { resource: { … } }`,
+    `Cannot expose "${key}": its value must be "resource", "tool", { tool: { … } } or { resource: { … } }`,
   );
 }
 
 function assertExposable(key: string, member: Member, as: "resource" | "tool"): void {
   const mapping = kindMappings[member.kind];
   if ((as === "tool" ? mapping.asTool : mapping.asResource) === undefined) {
-    throw new SurfaceError("WRONG_KIND", `Exposing "${key}": a ${member.kind} cannot be a ${as}`);
+    throw new SurfaceError("WRONG_KIND", `Cannot expose "${key}": a ${member.kind} cannot be a ${as}`);
   }
   if (as === "tool" && (member.kind === "event" || member.kind === "stream")) assertNoSyntheticField(key, member);
 }
@@ -78,7 +78,7 @@ function assertNoSyntheticField(key: string, member: MemberOfKind<"event" | "str
   if (taken === undefined) return;
   throw new SurfaceError(
     "NAME_COLLISION",
-    `Exposing "${key}" as a tool: its input field "${taken}" has the name of an argument that every ${member.kind} tool takes`,
+    `Cannot expose "${key}" as a tool: its input field "${taken}" has the name of an argument that every ${member.kind} tool takes`,
   );
 }
 
@@ -100,16 +100,16 @@ export function readExposeMap(
   return Object.entries(expose).flatMap(([key, value]) => {
     const member = memberOf(surface, key);
     if (member === undefined) {
-      throw new SurfaceError("UNKNOWN_MEMBER", `Exposing "${key}": surface "${surface.name}" has no such member`);
+      throw new SurfaceError("UNKNOWN_MEMBER", `Cannot expose "${key}": surface "${surface.name}" has no such member`);
     }
     if (value === undefined) return [];
     const tag = tagOf(member);
     if (tag.exposure !== "none") {
-      throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is tagged already, as a ${tag.exposure}`);
+      throw new SurfaceError("ALREADY_EXPOSED", `Cannot expose "${key}": it is tagged already, as a ${tag.exposure}`);
     }
     const { as, options } = readValue(key, member.kind, value);
     assertExposable(key, member, as);
-    assertEffect(member, options, `Exposing "${key}"`);
+    assertEffect(member, options, `Cannot expose "${key}"`);
     return [{ key, member, as, effect: tag.effect, options }];
   });
 }

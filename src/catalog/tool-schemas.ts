@@ -165,13 +165,13 @@ export function invalidArgument(path: string, message: string): SurfaceError {
 }
 
 /** Returns an argument; `undefined` if it was left out. */
-export function ownArgument(args: JsonObject, name: string): JsonValue | undefined {
+export function argumentOf(args: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(args, name) ? args[name] : undefined;
 }
 
 /** Returns the value of a field. @throws SurfaceError `VALIDATION_ERROR` for a value that is not an integer in range. */
 export function readField({ name, minimum, maximum, default: byDefault }: NumberField, args: JsonObject): number {
-  const value = ownArgument(args, name);
+  const value = argumentOf(args, name);
   if (value === undefined) return byDefault;
   if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
   throw invalidArgument(name, `expected an integer from ${minimum} to ${maximum}`);

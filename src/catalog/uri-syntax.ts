@@ -11,7 +11,7 @@ const variablePattern = /^\{([A-Za-z0-9_]+)\}$/;
 const maxLength = 1024;
 
 function refuse(origin: string, uri: string, must: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `Adding ${origin}: its URI "${uri}" ${must}`);
+  return new SurfaceError("INVALID_OPTION", `Cannot add ${origin}: its URI "${uri}" ${must}`);
 }
 
 function assertScheme(uri: unknown, origin: string, prefix: string): asserts uri is string {
@@ -54,7 +54,7 @@ export function readFreeTemplate(
   if (named.length === variables.length && named.toSorted().join() === required.toSorted().join()) return segments;
   throw new SurfaceError(
     "INVALID_OPTION",
-    `Adding ${origin}: its "uriTemplate" must have each variable once, and all of them must be required`,
+    `Cannot add ${origin}: its "uriTemplate" must have each variable once, and all of them must be required`,
   );
 }
 

@@ -85,7 +85,7 @@ export function toWireName(id: string, { allowDash = false, origin }: WireNameOp
   if (id.length <= maxLength && pattern.test(id)) return id.replaceAll(".", "_");
   throw new SurfaceError(
     "INVALID_NAME",
-    `Naming ${origin}: "${id}" must be letters, digits, ${allowDash ? '"_", "-"' : '"_"'} and single dots inside, at most ${maxLength} characters`,
+    `Cannot name ${origin}: "${id}" must be letters, digits, ${allowDash ? '"_", "-"' : '"_"'} and single dots inside, at most ${maxLength} characters`,
   );
 }
 

@@ -130,19 +130,19 @@ describe("what an author exposes", () => {
 
 describe("boot errors, for callers who cast", () => {
   it.each([
-    [{ nope: "tool" }, "UNKNOWN_MEMBER", 'Exposing "nope": surface "counter" has no such member'],
-    [{ toString: "tool" }, "UNKNOWN_MEMBER", 'Exposing "toString"'],
-    [{ constructor: "tool" }, "UNKNOWN_MEMBER", 'Exposing "constructor"'],
-    [{ hasOwnProperty: "tool" }, "UNKNOWN_MEMBER", 'Exposing "hasOwnProperty"'],
-    [{ ["__proto__"]: "tool" }, "UNKNOWN_MEMBER", 'Exposing "__proto__"'],
+    [{ nope: "tool" }, "UNKNOWN_MEMBER", 'Cannot expose "nope": surface "counter" has no such member'],
+    [{ toString: "tool" }, "UNKNOWN_MEMBER", 'Cannot expose "toString"'],
+    [{ constructor: "tool" }, "UNKNOWN_MEMBER", 'Cannot expose "constructor"'],
+    [{ hasOwnProperty: "tool" }, "UNKNOWN_MEMBER", 'Cannot expose "hasOwnProperty"'],
+    [{ ["__proto__"]: "tool" }, "UNKNOWN_MEMBER", 'Cannot expose "__proto__"'],
     [{ value: "resource" }, "ALREADY_EXPOSED", "it is tagged already, as a resource"],
     [{ "count.bump": "tool" }, "ALREADY_EXPOSED", "it is tagged already, as a tool"],
     [{ reset: "resource" }, "WRONG_KIND", "a procedure cannot be a resource"],
-    [{ reset: "Tool" }, "INVALID_OPTION", 'say "resource", "tool", { tool: { … } } or { resource: { … } }'],
-    [{ reset: true }, "INVALID_OPTION", "say"],
-    [{ reset: null }, "INVALID_OPTION", "say"],
-    [{ reset: {} }, "INVALID_OPTION", "say"],
-    [{ reset: { tool: {}, nope: 1 } }, "INVALID_OPTION", "say"],
+    [{ reset: "Tool" }, "INVALID_OPTION", 'must be "resource", "tool", { tool: { … } } or { resource: { … } }'],
+    [{ reset: true }, "INVALID_OPTION", "must be"],
+    [{ reset: null }, "INVALID_OPTION", "must be"],
+    [{ reset: {} }, "INVALID_OPTION", "must be"],
+    [{ reset: { tool: {}, nope: 1 } }, "INVALID_OPTION", "must be"],
     [null, "INVALID_OPTION", "expose() takes an object of members by key"],
     [5, "INVALID_OPTION", "expose() takes an object of members by key"],
     [["reset"], "INVALID_OPTION", "expose() takes an object of members by key"],
@@ -263,7 +263,7 @@ describe("boot errors, for callers who cast", () => {
 
   it.each([{}, { handler: "run" }, 1, null, () => 1])("tools() throws MISSING_HANDLER when a tool is %j", (tool) => {
     const add = () => any(mcp(counter).bridge(link)).tools({ extra: tool });
-    expectRefusal(add, "MISSING_HANDLER", 'Adding tool "extra": "handler" must be a function');
+    expectRefusal(add, "MISSING_HANDLER", 'Cannot add tool "extra": "handler" must be a function');
   });
 
   it.each([{ input: "text" }, { output: {} }, { input: null }])(

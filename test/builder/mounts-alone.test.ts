@@ -154,7 +154,7 @@ describe("an app of one source", () => {
     expect(await client.toolNames()).toEqual(["heal", "rest", "weapon_swing"]);
     expect((await client.tools["heal"]?.())?.text).toContain("mine");
     expect(faults.map(({ cause }) => String(cause))).toEqual([
-      'SurfaceError: Naming operation "heal": its name on the wire, "heal", is taken by tool "heal"; it is left out',
+      'SurfaceError: Cannot name operation "heal": its wire name "heal" is taken by tool "heal"; it is left out',
     ]);
   });
 

@@ -134,7 +134,7 @@ describe("a tool whose caller must be allowed to act on what an argument names",
   it("is a boot error when it takes no such argument", () => {
     const wrong = push({ resource: { ...resource, argument: "repository" } });
     expect(() => toolsOf({ push: wrong })).toThrow(
-      'Adding tool "push": its "resource" is named by the argument "repository", which its input does not have',
+      'Cannot add tool "push": its "resource" is named by the argument "repository", which its input does not have',
     );
   });
 });
@@ -147,7 +147,7 @@ describe("what a tool declares of the calls that it makes", () => {
     ["a pattern that is too long", { reach: ["a".repeat(257)] }, '"reach" must be'],
     ["an authority that no token could carry", { authority: ["a b"] }, '"authority" must be'],
   ])("is a boot error when it is %s", (_what, more, sentence) => {
-    expect(() => toolsOf({ push: { handler: () => 1, ...more } })).toThrow(`Adding tool "push": ${sentence}`);
+    expect(() => toolsOf({ push: { handler: () => 1, ...more } })).toThrow(`Cannot add tool "push": ${sentence}`);
   });
 
   it("is kept as it was when its author changes it later", () => {

@@ -173,7 +173,7 @@ describe("prompts", () => {
     const prompts = { "a.b": echo, a_b: echo };
     expect(thrownBy(() => catalogOf({}, { prompts }))).toMatchObject({
       code: "NAME_COLLISION",
-      message: 'Naming prompt "a_b": its name on the wire, "a_b", is taken by prompt "a.b"',
+      message: 'Cannot name prompt "a_b": its wire name "a_b" is taken by prompt "a.b"; rename one of them',
     });
   });
 });

@@ -211,11 +211,12 @@ describe("where a hand-written resource is", () => {
     const members = { state: cell({ schema: z.number() }) };
     expect(thrownBy(() => catalogOf(members, { expose, resources: { state: { read: echo } } }))).toMatchObject({
       code: "NAME_COLLISION",
-      message: 'Naming resource "state": its URI, "surface://probe/state", is taken by cell "state"',
+      message:
+        'Cannot name resource "state": its URI "surface://probe/state" is taken by cell "state"; rename one of them',
     });
     const uri = "app://x";
     expect(thrownBy(() => catalogWith({ a: { uri, read: echo }, b: { uri, read: echo } }))).toMatchObject({
-      message: 'Naming resource "b": its URI, "app://x", is taken by resource "a"',
+      message: 'Cannot name resource "b": its URI "app://x" is taken by resource "a"; rename one of them',
     });
     const other = z.object({ other: z.string() });
     const templates = {
@@ -246,7 +247,9 @@ describe("where a hand-written resource is", () => {
     ]) {
       expect(thrownBy(() => catalogWith(templates))).toMatchObject({
         code: "NAME_COLLISION",
-        message: expect.stringMatching(/^Naming resource "b": its URI, "app:.*", is taken by resource "a"$/),
+        message: expect.stringMatching(
+          /^Cannot name resource "b": its URI "app:.*" is taken by resource "a"; rename one of them$/,
+        ),
       });
     }
   });

@@ -60,7 +60,7 @@ describe("each kind on each side", () => {
   ] as const)("readExposeMap() refuses a %s as a %s", (kind, value) => {
     expect(thrownBy(() => exposed(kind, value))).toMatchObject({
       code: "WRONG_KIND",
-      message: `Exposing "a.x": a ${kind} cannot be a ${value}`,
+      message: `Cannot expose "a.x": a ${kind} cannot be a ${value}`,
     });
   });
 
@@ -153,7 +153,7 @@ describe("readExposeMap()", () => {
     const expose = JSON.parse(`{${JSON.stringify(key)}:"tool"}`) as Record<string, ExposeValue>;
     expect(thrownBy(() => catalogOf({ a: member }, { expose }))).toMatchObject({
       code: "UNKNOWN_MEMBER",
-      message: `Exposing "${key}": surface "probe" has no such member`,
+      message: `Cannot expose "${key}": surface "probe" has no such member`,
     });
   });
 

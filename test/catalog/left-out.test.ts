@@ -13,7 +13,7 @@ const source = (operation: object): MountSource => ({
 
 describe("what is left out of a mount", () => {
   it.each<[string, object, RegExp]>([
-    ["has a name that is none", { name: "a b" }, /^Naming operation "m\.a b": .*; it is left out$/],
+    ["has a name that is none", { name: "a b" }, /^Cannot name operation "m\.a b": .*; it is left out$/],
     ["has a schema that nobody could hold", { name: "a", inputSchema: { $ref: "#/x" } }, /; it is left out$/],
   ])("is told of in one line that says so when it %s", (_what, operation, message) => {
     const mounted = mount({ m: source(operation) });

@@ -170,7 +170,7 @@ describe("createLiveCatalog()", () => {
     const mounted = mount({ hub: source });
     expect(mounted.live.current.tool("hub_a_b")?.id).toBe("hub.a.b");
     expect(messagesOf(mounted)).toEqual([
-      'Naming operation "hub.a_b": its name on the wire, "hub_a_b", is taken by operation "hub.a.b"; it is left out',
+      'Cannot name operation "hub.a_b": its wire name "hub_a_b" is taken by operation "hub.a.b"; it is left out',
     ]);
     list = [second];
     source.tell();

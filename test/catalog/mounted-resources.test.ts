@@ -301,8 +301,8 @@ describe("resources that are mounted", () => {
     const runtime = closed(app.open());
     expect(runtime.resources.has(anonymous, "surface://game/hero/a/b")).toBe(true);
     expect(faults.map(({ cause }) => String(cause))).toEqual([
-      'SurfaceError: Naming resource "hero/hp": its URI, "surface://game/hero/hp", is taken by collection "hero"; it is left out',
-      'SurfaceError: Naming resource "hero/a/b": its URI, "surface://game/hero/a/b", is taken by resource "hero/a/b"; it is left out',
+      'SurfaceError: Cannot name resource "hero/hp": its URI "surface://game/hero/hp" is taken by collection "hero"; it is left out',
+      'SurfaceError: Cannot name resource "hero/a/b": its URI "surface://game/hero/a/b" is taken by resource "hero/a/b"; it is left out',
     ]);
   });
 

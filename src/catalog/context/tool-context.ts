@@ -26,7 +26,9 @@ function toHandlerFault(cause: unknown, where: string): unknown {
     // A trap of the thrown value.
     return cause;
   }
-  return new SurfaceError("INTERNAL", `Running ${where}: its handler passed a value that does not fit`, { cause });
+  return new SurfaceError("INTERNAL", `Cannot run ${where}: its handler passed a value that does not fit its schema`, {
+    cause,
+  });
 }
 
 /** Runs a handler. @throws its error, or `INTERNAL` for a `VALIDATION_ERROR`. */
@@ -186,7 +188,7 @@ function createNestedCall(call: EntryCall): NestedCaller {
 }
 
 /** The members that the contexts of tools and of mounted operations have in common. The signal is created on first use. */
-export class CallContext {
+export class CommonContext {
   readonly #call: EntryCall;
   readonly #contexts: ContextSource | undefined;
   #own: OwnContext | undefined;
@@ -231,7 +233,7 @@ export class CallContext {
 
 type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
 
-class CallToolContext extends CallContext implements ToolContext<unknown, unknown> {
+class CallToolContext extends CommonContext implements ToolContext<unknown, unknown> {
   readonly client: SurfaceClient<unknown>;
 
   constructor(call: EntryCall, { client, contexts }: HandlerSource, own?: OwnContext) {

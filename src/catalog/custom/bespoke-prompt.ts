@@ -16,7 +16,7 @@ import type { MemoryContext } from "../context/memory-context.ts";
 import { runHandler, runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
 import type { PromptArgument, PromptEntry } from "../entry.ts";
 import { toGuard } from "../entry-scopes.ts";
-import { invalidArgument, ownArgument } from "../tool-schemas.ts";
+import { invalidArgument, argumentOf } from "../tool-schemas.ts";
 import { toWireName } from "../wire-name.ts";
 import { handler, readEntry, standardSchema, type BespokeArguments } from "./bespoke-tool.ts";
 import { assertCompleters, toCompleter, type AnyBespokeCompleters, type BespokeCompleters } from "./completers.ts";
@@ -76,7 +76,7 @@ const promptFields: OptionFields<AnyBespokePrompt> = {
 
 /** Checks a prompt. The compiler does so too. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`. */
 export function readBespokePrompt(name: string, prompt: unknown): AnyBespokePrompt {
-  return readEntry(prompt, promptFields, `Adding prompt "${name}"`);
+  return readEntry(prompt, promptFields, `Cannot add prompt "${name}"`);
 }
 
 const maxMessages = 1000;
@@ -86,7 +86,7 @@ function fieldsOf(schema: CompiledSchema, origin: string): readonly ScalarField[
   if (fields !== undefined) return fields;
   throw new SurfaceError(
     "INVALID_MEMBER",
-    `Adding ${origin}: its input must be a flat object of scalars, since all arguments of a prompt are texts`,
+    `Cannot add ${origin}: its input must be a flat object of scalars, since all arguments of a prompt are texts`,
   );
 }
 
@@ -115,7 +115,7 @@ function readArgument(given: JsonValue | undefined, { name, json, required }: Sc
 function readArguments(args: JsonObject, fields: readonly ScalarField[]): JsonObject {
   const values: JsonObject = {};
   for (const field of fields) {
-    const value = readArgument(ownArgument(args, field.name), field);
+    const value = readArgument(argumentOf(args, field.name), field);
     if (value !== undefined) setOwn(values, field.name, value);
   }
   return values;

@@ -62,7 +62,7 @@ const maxKeyLength = 128;
  * @throws SurfaceError `INVALID_NAME` for a key that no member could have, `MISSING_HANDLER`, `INVALID_OPTION`.
  */
 export function assertBespokeResource(key: string, resource: unknown): void {
-  const doing = `Adding resource "${key}"`;
+  const doing = `Cannot add resource "${key}"`;
   if (!keyPattern.test(key) || key.length > maxKeyLength) {
     const must = `letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`;
     throw invalidOption(doing, `its key must be ${must}`, "INVALID_NAME");

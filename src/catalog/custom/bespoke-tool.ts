@@ -114,7 +114,7 @@ function isPattern(pattern: unknown): boolean {
 /**
  * Reads a hand-written entry. Its functions are called on the entry itself, which may be an instance of a class.
  *
- * @param doing - the start of messages: `Adding tool "run"`.
+ * @param doing - the start of messages: `Cannot add tool "run"`.
  * @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`.
  */
 export function readEntry<TEntry extends object>(given: unknown, fields: OptionFields<TEntry>, doing: string): TEntry {
@@ -134,7 +134,7 @@ const toolOptionFields: OptionFields<AnyBespokeTool> = {
 
 /** Checks a hand-written tool. The compiler does so too. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`, `CONTRADICTION`. */
 export function readBespokeTool(name: string, tool: unknown): AnyBespokeTool {
-  const doing = `Adding tool "${name}"`;
+  const doing = `Cannot add tool "${name}"`;
   return assertNoContradiction(readEntry(tool, toolOptionFields, doing), doing);
 }
 

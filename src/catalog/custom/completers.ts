@@ -77,7 +77,7 @@ export function assertCompleters(
 ): void {
   if (complete === undefined) return;
   const refuse = (problem: string): never => {
-    throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: ${problem}`);
+    throw new SurfaceError("INVALID_OPTION", `Cannot add ${origin}: ${problem}`);
   };
   if (!isObject(complete)) return refuse('its "complete" must be an object of functions by field');
   for (const [field, completer] of Object.entries(complete)) {

@@ -9,7 +9,7 @@ import type { MemberOfKind } from "../../surface/member.ts";
 import { Stale } from "../../surface/reading.ts";
 import { jsonMimeType } from "../content/resource-body.ts";
 import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
-import { ownArgument } from "../tool-schemas.ts";
+import { argumentOf } from "../tool-schemas.ts";
 import { toEntryHead, originOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 
 // JSON.stringify({ value: x }) is this, the JSON text of x, and a brace.
@@ -146,7 +146,7 @@ export function toTemplateShape({ schema, single, origin }: TemplateSource): Tem
     toInput(given) {
       if (!wrapped) return codec.decode(given);
       // A wrapped schema reads its value under this key. A variable that was left out stays left out.
-      const value = ownArgument(given, single);
+      const value = argumentOf(given, single);
       return codec.decode(value === undefined ? {} : { value });
     },
   };

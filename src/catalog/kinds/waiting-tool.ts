@@ -7,7 +7,7 @@ import type { EntryCall, ToolEntry } from "../entry.ts";
 import { toToolHead, toToolHints } from "../tool-head.ts";
 import {
   invalidArgument,
-  ownArgument,
+  argumentOf,
   splitFields,
   toToolInput,
   withFields,
@@ -47,7 +47,7 @@ export const longestWait: NumberField = {
 
 /** Reads the argument `since`. @throws SurfaceError `VALIDATION_ERROR`. */
 export function readSince(args: JsonObject): string | undefined {
-  const since = ownArgument(args, "since");
+  const since = argumentOf(args, "since");
   if (since === undefined || typeof since === "string") return since;
   throw invalidArgument("since", "expected the cursor of an earlier result, a string");
 }

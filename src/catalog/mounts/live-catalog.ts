@@ -45,7 +45,7 @@ function createLists(base: Catalog, report: FaultReporter): MountedLists {
     tools: new MountedList<ToolEntry>({
       nameOf: ({ name }) => name,
       ownerOf: (name) => base.tool(name),
-      called: "name on the wire",
+      called: "wire name",
       tell,
     }),
     resources: new MountedList<ResourceEntry>({

@@ -129,10 +129,10 @@ const maxShown = 64;
 /** Refuses an invalid prefix. @throws SurfaceError `INVALID_NAME`. */
 export function assertPrefix(prefix: unknown): void {
   if (typeof prefix === "string" && prefixPattern.test(prefix)) return;
-  const named = typeof prefix === "string" ? `"${prefix.slice(0, maxShown)}"` : "it";
+  const named = typeof prefix === "string" ? `"${prefix.slice(0, maxShown)}"` : "the given value";
   throw new SurfaceError(
     "INVALID_NAME",
-    `Adding a mount: its prefix comes first, and ${named} must be letters, digits and "_", at most 32 characters, the last no "_"`,
+    `Cannot add a mount: its prefix, the first argument, must be letters, digits and "_", at most 32 characters, not ending in "_"; ${named} is not`,
   );
 }
 

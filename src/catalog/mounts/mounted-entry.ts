@@ -6,7 +6,7 @@ import { internalError, runUnawaited, type FaultReporter } from "../../surface/f
 import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
 import { OwnContext, type ContextSource } from "../context/own-context.ts";
-import { CallContext } from "../context/tool-context.ts";
+import { CommonContext } from "../context/tool-context.ts";
 import type { EntryCall, ToolEntry } from "../entry.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "../entry-scopes.ts";
 import { operationNotFound } from "../outcome.ts";
@@ -32,7 +32,7 @@ export interface MountDeps {
   readonly uriPrefix: string;
 }
 
-class MountedContext extends CallContext implements MountContext {
+class MountedContext extends CommonContext implements MountContext {
   readonly #call: EntryCall;
   #runId: string | undefined;
 

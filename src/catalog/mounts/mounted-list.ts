@@ -137,7 +137,7 @@ export class MountedList<TEntry extends Named> {
     const { nameOf, called, tell } = this.#deps;
     for (const [entry, first] of doubles) {
       if (known.has(entry)) continue;
-      const message = `Naming ${entry.origin}: its ${called}, "${nameOf(entry)}", is taken by ${first.origin}`;
+      const message = `Cannot name ${entry.origin}: its ${called} "${nameOf(entry)}" is taken by ${first.origin}`;
       tell(new SurfaceError("NAME_COLLISION", message), entry);
     }
   }
@@ -171,7 +171,7 @@ export function leftOut(cause: unknown, where: string): SurfaceError {
   const error =
     cause instanceof SurfaceError
       ? new SurfaceError(cause.code, `${cause.message}; it is left out`, { issues: cause.issues })
-      : new SurfaceError("INVALID_OPTION", `Reading what ${where} has: it cannot be read; it is left out`, { cause });
+      : new SurfaceError("INVALID_OPTION", `Cannot read an entry of ${where}; it is left out`, { cause });
   error.stack = `${error.name}: ${error.message}`;
   return error;
 }

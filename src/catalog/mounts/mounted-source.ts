@@ -161,7 +161,7 @@ export class MountedSource {
 
   #toTool(given: unknown, find: (name: string) => ToolEntry | undefined): ToolEntry | undefined {
     const { prefix, schemas } = this.#deps;
-    const operation = readOperation(given, "Mounting", mountedId(prefix, ""));
+    const operation = readOperation(given, "Cannot mount", mountedId(prefix, ""));
     if (operation.type === "subscription") return undefined;
     const entry = toMountedEntry(operation, this.#deps, find);
     const share = schemas.open(prefix);
@@ -169,7 +169,7 @@ export class MountedSource {
     if (over !== undefined) {
       const whose = over.scope === "global" ? "all mounts" : this.#where;
       const message = `the schemas of ${whose} are more than ${over.limit} characters long together; describe less`;
-      throw new SurfaceError("SCHEMA_UNSUPPORTED", `Mounting ${entry.origin}: ${message}`);
+      throw new SurfaceError("SCHEMA_UNSUPPORTED", `Cannot mount ${entry.origin}: ${message}`);
     }
     this.#shares.set(entry, share);
     return entry;

@@ -136,7 +136,7 @@ class Registry implements OperationRegistry, DiffingSource {
     handler: OperationHandler<$Input, $Output>,
     options: RegisterOptions = {},
   ): () => void {
-    const { replace } = readOptions(options, { replace: withDefault(flag, false) }, "Registering an operation");
+    const { replace } = readOptions(options, { replace: withDefault(flag, false) }, "Cannot register an operation");
     const registered = this.#addOrReport([operation, handler], replace);
     if (registered === undefined) return () => {};
     return () => {
@@ -169,17 +169,17 @@ class Registry implements OperationRegistry, DiffingSource {
   }
 
   #add([given, handler]: RegisteredOperation, replace: boolean): Registered {
-    const operation = readOperation(given, "Registering");
+    const operation = readOperation(given, "Cannot register");
     const { name } = operation;
     const origin = operationOrigin(name);
     if (typeof handler !== "function") {
-      throw new SurfaceError("MISSING_HANDLER", `Registering ${origin}: its handler must be a function`);
+      throw new SurfaceError("MISSING_HANDLER", `Cannot register ${origin}: its handler must be a function`);
     }
     toMountedSchemas(operation, origin);
     const wireName = wireNameOf(name);
     const owner = this.#names.get(wireName);
     if (owner !== undefined && (!replace || owner !== name)) {
-      const message = `Registering ${origin}: its name on the wire, "${wireName}", is taken by ${operationOrigin(owner)}`;
+      const message = `Cannot register ${origin}: its wire name "${wireName}" is taken by ${operationOrigin(owner)}`;
       throw new SurfaceError("NAME_COLLISION", message);
     }
     const replaced = this.#registered.get(name);
@@ -211,7 +211,9 @@ export function operationRegistry(
   initial: Iterable<RegisteredOperation> = [],
   options: RegistryOptions = {},
 ): OperationRegistry {
-  const registry = new Registry(readOptions(options, { onInvalid: callable }, "Creating a registry of operations"));
+  const registry = new Registry(
+    readOptions(options, { onInvalid: callable }, "Cannot create a registry of operations"),
+  );
   registry.addAll(initial);
   return registry;
 }

@@ -125,12 +125,12 @@ const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
 
 /** Checks a resource of a source, and returns a frozen copy. @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`. */
 export function readResource(given: unknown, prefix: string): MountedResource {
-  if (!isRecord(given)) throw invalidOption("Mounting a resource", "it must be an object");
+  if (!isRecord(given)) throw invalidOption("Cannot mount a resource", "it must be an object");
   // Every field is checked below.
   const resource = snapshot(given, resourceFields) as MountedResource;
   const path: unknown = resource.path;
-  if (typeof path !== "string") throw invalidOption("Mounting a resource", '"path" must be a text');
-  const attempt = `Mounting ${mountedResourceOrigin(prefix, path)}`;
+  if (typeof path !== "string") throw invalidOption("Cannot mount a resource", '"path" must be a text');
+  const attempt = `Cannot mount ${mountedResourceOrigin(prefix, path)}`;
   const isSegment = (part: string): boolean => segmentPattern.test(part) && decodeSegment(part) !== undefined;
   if (path.length > maxPathLength || !path.split("/").every(isSegment)) {
     const must = `"path" must be segments joined by "/", percent-encoded where necessary, at most ${maxPathLength} characters`;

@@ -15,7 +15,7 @@ import type {
   TemplateVariable,
 } from "../entry.ts";
 import { maxUriLength, readVariable } from "../resolve-uri.ts";
-import { ownArgument } from "../tool-schemas.ts";
+import { argumentOf } from "../tool-schemas.ts";
 import { inTime } from "./follow-changes.ts";
 
 /** Items of one collection that are listed: more than a person picks from, and one page. */
@@ -23,7 +23,7 @@ export const maxListedItems = 1000;
 
 /** Returns the value of one variable in an item's key. */
 function valueOf(key: JsonValue, name: string): JsonValue | undefined {
-  return isJsonObject(key) ? ownArgument(key, name) : key;
+  return isJsonObject(key) ? argumentOf(key, name) : key;
 }
 
 /** Returns the values of a template's variables in an item's key, up to the last one that is set. */

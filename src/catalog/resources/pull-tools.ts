@@ -11,7 +11,7 @@ import { longestWait, readSince, slackMs, withHeartbeat } from "../kinds/waiting
 import { isAbsent } from "../outcome.ts";
 import type { Resolved } from "../resolve-uri.ts";
 import { toToolHints } from "../tool-head.ts";
-import { invalidArgument, ownArgument, readField, toFieldSchema } from "../tool-schemas.ts";
+import { invalidArgument, argumentOf, readField, toFieldSchema } from "../tool-schemas.ts";
 import { noSuchResource, type ChangeRequest, type ChangeWaits } from "./change-waits.ts";
 
 /** The names of the tools that `pull()` adds. */
@@ -96,7 +96,7 @@ function listResources({ resources, templates }: ShownResources): string {
 }
 
 function readUri(args: JsonObject): string {
-  const uri = ownArgument(args, "uri");
+  const uri = argumentOf(args, "uri");
   if (typeof uri === "string") return uri;
   throw invalidArgument("uri", "expected the URI of a resource, a string");
 }
@@ -203,7 +203,7 @@ const waitDescription =
   "timed_out means that none has changed yet. To miss no change, call again with since set to the cursor of the result.";
 
 function readUris(args: JsonObject): readonly string[] {
-  const uris = ownArgument(args, "uris");
+  const uris = argumentOf(args, "uris");
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > maxUris) {
     throw invalidArgument("uris", `expected a list of 1 to ${maxUris} URIs`);
   }

@@ -233,8 +233,8 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     for (const name of names) await agent.call(name);
     expect(staged.ran.map(([key]) => key)).toEqual(["__proto__", "", "ü", "child_heal", "do it!"]);
     expect(faults.map(({ cause }) => String(cause))).toEqual([
-      expect.stringMatching(/^SurfaceError: Naming operation "x+": "x+" must be letters/),
-      'SurfaceError: Naming operation "child.heal": its name on the wire, "child_heal", is taken by operation "child_heal"; it is left out',
+      expect.stringMatching(/^SurfaceError: Cannot name operation "x+": "x+" must be letters/),
+      'SurfaceError: Cannot name operation "child.heal": its wire name "child_heal" is taken by operation "child_heal"; it is left out',
     ]);
   });
 

@@ -2,22 +2,22 @@ import { Refusal } from "../errors.ts";
 
 const usageCode = "USAGE";
 
-/** What to throw where a command line says something that no command takes. */
+/** Creates the error of a command line that no command understands. */
 export function usage(message: string): Refusal {
   return new Refusal(usageCode, message);
 }
 
-/** What to throw where a command is clear, and what it asks for is not done: nothing has been changed. */
+/** Creates the error of a command that is understood and refused, with nothing changed. */
 export function refused(message: string): Refusal {
   return new Refusal("REFUSED", message);
 }
 
-/** What to throw where a file has a server of that name. */
+/** Creates the error of a server name that a file has already. */
 export function taken(alias: string): Refusal {
-  return refused(`"${alias}" is in it already: give "--remove ${alias}" first, or another "--name"`);
+  return refused(`it already has a server "${alias}"; run with "--remove ${alias}" first, or pass another "--name"`);
 }
 
-/** Whether it is the command line that is wrong. */
+/** Returns whether an error is about the command line. */
 export function isUsage(error: unknown): boolean {
   return error instanceof Refusal && error.code === usageCode;
 }

@@ -1,26 +1,26 @@
 import { join } from "node:path";
 import type { JsonObject } from "../schema/json.ts";
-import type { CliSetting } from "./cli-setting.ts";
+import type { CliSetting } from "./terminal.ts";
 import type { ServerTarget } from "./server-target.ts";
 
-/** For whom a server is written down: for one person everywhere, or for everybody who works in one folder. */
+/** The scope of a server: one user in all folders, or all users of one folder. */
 export type ConfigScope = "user" | "project";
 
-/** A program whose configuration we write. */
+/** A client, with the files and format of its configuration. */
 export interface ClientConfig {
   readonly name: string;
   readonly format: "json" | "toml";
-  /** The key of the object that holds the servers by their names. */
+  /** Key of the object that has the servers by name. */
   readonly container: string;
-  /** Its files, by whom they are for. */
+  /** Paths of its files, by scope. */
   readonly files: Readonly<Partial<Record<ConfigScope, (setting: CliSetting) => string>>>;
-  /** The references to variables that it replaces in URLs and commands. Left out: it replaces none. */
+  /** The variable references that it replaces in URLs and commands. @default none */
   readonly expands?: { readonly pattern: RegExp; readonly example: string };
-  /** How it spells a server; a sentence where it has no such servers. */
+  /** Returns the entry of a server, or the reason why the client cannot have such a server. */
   toEntry(target: ServerTarget): JsonObject | string;
 }
 
-/** Where programs of a desktop keep what is theirs, as Electron says it. */
+/** Returns the folder of application data, as Electron defines `appData`. */
 function appData({ home, platform, env }: CliSetting): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
   if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
@@ -29,8 +29,8 @@ function appData({ home, platform, env }: CliSetting): string {
 
 const bearer = (reference: string): JsonObject => ({ headers: { Authorization: `Bearer ${reference}` } });
 
-/** As most clients spell it: only how a variable is named, and whether a type is said, are their own. */
-function spell(target: ServerTarget, toReference: (name: string) => string, saysType: boolean): JsonObject {
+/** Returns the usual entry of a server. Clients differ in the syntax of variables and in the field `type`. */
+function toCommonEntry(target: ServerTarget, toReference: (name: string) => string, saysType: boolean): JsonObject {
   if (target.kind === "stdio") {
     return { ...(saysType ? { type: "stdio" } : {}), command: target.command, args: [...target.args] };
   }
@@ -42,9 +42,9 @@ function spell(target: ServerTarget, toReference: (name: string) => string, says
   };
 }
 
-/** Claude Code takes the value, or what stands behind `:-` where there is none. */
+/** Claude Code replaces a reference by the value, or by the default after `:-`. */
 const shellLike = { pattern: /^\$\{[A-Za-z_]\w*(?::-[^}]*)?\}$/, example: "${NAME}" };
-/** Cursor and VS Code name where a value comes from, or a place of the editor. */
+/** Cursor and VS Code name the source of the value, or a path of the editor. */
 const editorLike = {
   pattern:
     /^\$\{(?:(?:env|input|workspaceFolder):[^}]+|userHome|workspaceFolder|workspaceFolderBasename|pathSeparator|\/)\}$/,
@@ -55,7 +55,7 @@ const bare = (name: string): string => `\${${name}}`;
 const prefixed = (name: string): string => `\${env:${name}}`;
 
 /**
- * The clients, by what their own documentation says of files and spelling:
+ * The clients. Sources of their files and formats:
  * https://code.claude.com/docs/en/mcp, https://cursor.com/docs/mcp,
  * https://code.visualstudio.com/docs/agents/reference/mcp-configuration, https://developers.openai.com/codex/mcp,
  * https://modelcontextprotocol.io/quickstart/user (Claude Desktop).
@@ -68,8 +68,8 @@ export const clients: readonly ClientConfig[] = [
     files: { user: (setting) => join(appData(setting), "Claude", "claude_desktop_config.json") },
     toEntry: (target) =>
       target.kind === "stdio"
-        ? spell(target, bare, false)
-        : "its file takes commands alone: add the URL as a connector in its settings, or give a command that reaches it",
+        ? toCommonEntry(target, bare, false)
+        : "its file takes commands alone; add the URL as a connector in its settings, or pass a command",
   },
   {
     name: "claude-code",
@@ -80,7 +80,7 @@ export const clients: readonly ClientConfig[] = [
       project: ({ cwd }) => join(cwd, ".mcp.json"),
     },
     expands: shellLike,
-    toEntry: (target) => spell(target, bare, true),
+    toEntry: (target) => toCommonEntry(target, bare, true),
   },
   {
     name: "cursor",
@@ -91,7 +91,7 @@ export const clients: readonly ClientConfig[] = [
       project: ({ cwd }) => join(cwd, ".cursor", "mcp.json"),
     },
     expands: editorLike,
-    toEntry: (target) => spell(target, prefixed, false),
+    toEntry: (target) => toCommonEntry(target, prefixed, false),
   },
   {
     name: "vscode",
@@ -102,7 +102,7 @@ export const clients: readonly ClientConfig[] = [
       project: ({ cwd }) => join(cwd, ".vscode", "mcp.json"),
     },
     expands: editorLike,
-    toEntry: (target) => spell(target, prefixed, true),
+    toEntry: (target) => toCommonEntry(target, prefixed, true),
   },
   {
     name: "codex",
@@ -113,7 +113,7 @@ export const clients: readonly ClientConfig[] = [
       project: ({ cwd }) => join(cwd, ".codex", "config.toml"),
     },
     toEntry: (target) => {
-      if (target.kind === "stdio") return spell(target, bare, false);
+      if (target.kind === "stdio") return toCommonEntry(target, bare, false);
       return {
         url: target.url,
         ...(target.tokenEnv === undefined ? {} : { bearer_token_env_var: target.tokenEnv }),

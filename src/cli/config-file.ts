@@ -3,14 +3,15 @@ import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, stat, writeF
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { codeOf } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
-import { codeOf, unlessMissing } from "./files.ts";
+import { unlessMissing } from "./files.ts";
 
-/** Milliseconds until waiting for another process is given up. */
+/** Milliseconds to wait for the lock of another process. */
 const waitMs = 3000;
 
-/** Milliseconds between two looks at the lock. */
-const lookMs = 20;
+/** Milliseconds between two attempts to take the lock. */
+const retryMs = 20;
 
 /** Milliseconds after which a lock is stale: no change takes that long. */
 const staleMs = 10_000;
@@ -27,11 +28,11 @@ function isRunning(pid: number): boolean {
 /**
  * Returns whether the process that made a lock has ended. The lock of another machine only gets old.
  *
- * @throws Refusal `REFUSED` for a lock that is no file: reading a pipe would wait for its writer, and a link leads elsewhere.
+ * @throws Refusal `REFUSED` for a lock that is not a regular file: reading a pipe would wait for its writer.
  */
 async function isStale(lock: string): Promise<boolean> {
   const made = await unlessMissing(lstat(lock));
-  if (made !== undefined && !made.isFile()) throw refused(`Cannot lock by "${lock}": it must be a file; remove it`);
+  if (made !== undefined && !made.isFile()) throw refused(`Cannot lock with "${lock}": it must be a file; remove it`);
   const text = await unlessMissing(readFile(lock, "utf8"));
   if (made === undefined || text === undefined) return false;
   if (Date.now() - made.mtimeMs > staleMs) return true;
@@ -40,7 +41,7 @@ async function isStale(lock: string): Promise<boolean> {
 }
 
 /** Creates a file, and its folder. Returns `false` if the file exists. */
-async function isMade(path: string, text: string): Promise<boolean> {
+async function createExclusive(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: "wx", mode: 0o600 });
     return true;
@@ -48,15 +49,15 @@ async function isMade(path: string, text: string): Promise<boolean> {
     if (codeOf(error) === "EEXIST") return false;
     if (codeOf(error) !== "ENOENT") throw error;
     await mkdir(dirname(path), { recursive: true });
-    return isMade(path, text);
+    return createExclusive(path, text);
   }
 }
 
-/** Removes a stale lock. One process at a time, so that none removes the lock that another has just made. */
-async function takeAway(lock: string, owner: string): Promise<void> {
+/** Removes a stale lock. Only one process does at a time, so that no process removes a new lock of another one. */
+async function removeStaleLock(lock: string, owner: string): Promise<void> {
   const turn = `${lock}.turn`;
-  if (!(await isMade(turn, owner))) {
-    // A stale turn is removed, and the next look finds none.
+  if (!(await createExclusive(turn, owner))) {
+    // The next attempt proceeds without the stale `.turn` file.
     if (await isStale(turn)) await rm(turn, { force: true });
     return;
   }
@@ -76,11 +77,11 @@ async function withConfigLock<TValue>(target: string, work: () => Promise<TValue
   const lock = `${target}.lock`;
   const owner = `${hostname()} ${process.pid} ${randomBytes(6).toString("hex")}`;
   const until = Date.now() + waitMs;
-  while (!(await isMade(lock, owner))) {
-    if (await isStale(lock)) await takeAway(lock, owner);
+  while (!(await createExclusive(lock, owner))) {
+    if (await isStale(lock)) await removeStaleLock(lock, owner);
     else if (Date.now() > until) {
-      throw refused(`Changing "${target}": somebody else is at it, and has left "${lock}": try again`);
-    } else await sleep(lookMs);
+      throw refused(`Cannot change "${target}": another process holds "${lock}"; try again`);
+    } else await sleep(retryMs);
   }
   try {
     return await work();
@@ -90,21 +91,21 @@ async function withConfigLock<TValue>(target: string, work: () => Promise<TValue
   }
 }
 
-/** The text of a file, and where it really is. */
+/** A configuration file as it was read. */
 export interface ConfigFile {
-  /** As the client names it. */
+  /** The path that the client uses. */
   readonly path: string;
-  /** What {@link path} leads to, where it is a link. */
+  /** The real path, after symbolic links. */
   readonly target: string;
-  /** Without {@link bom}; `undefined` where there is no file. */
+  /** The text without {@link bom}; `undefined` if the file does not exist. */
   readonly text: string | undefined;
-  /** What the file begins with to say how it is encoded. */
+  /** The byte order mark, or an empty text. */
   readonly bom: string;
-  /** Its permissions; `undefined` for a new one that has those which its owner gives to files. */
+  /** Permissions of the file; `undefined` for a new file with the permissions of the umask. */
   readonly mode: number | undefined;
 }
 
-/** Whom a new file is for: its owner alone, since what others add to it may be secret, or whoever has the folder. */
+/** The readers of a new file: its owner alone, since other entries may hold secrets; or all who can read the folder. */
 export type Audience = "owner" | "folder";
 
 const BOM = "\uFEFF";
@@ -112,29 +113,30 @@ function decode(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw refused(`Reading "${path}": it must be UTF-8, and is not`);
+    throw refused(`Cannot read "${path}": it is not UTF-8`);
   }
 }
 
 /**
- * Reads a file that may not be there.
+ * Reads a file that may not exist.
  *
- * @throws Refusal `REFUSED` for one that is no file or no text, and for a link that leads nowhere.
+ * @throws Refusal `REFUSED` for a path that is not a regular file, for text that is not UTF-8, and for a broken link.
  */
 export async function readConfigFile(path: string, audience: Audience = "owner"): Promise<ConfigFile> {
   const target = await unlessMissing(realpath(path));
   if (target === undefined) {
-    if ((await unlessMissing(lstat(path))) !== undefined) throw refused(`Reading "${path}": the link leads nowhere`);
+    if ((await unlessMissing(lstat(path))) !== undefined)
+      throw refused(`Cannot read "${path}": the link leads nowhere`);
     return { path, target: path, text: undefined, bom: "", mode: audience === "owner" ? 0o600 : undefined };
   }
-  // Reading a pipe would wait for whoever writes to it.
-  if (!(await stat(target)).isFile()) throw refused(`Reading "${path}": it must be a file, and is none`);
+  // Reading a pipe would wait for its writer.
+  if (!(await stat(target)).isFile()) throw refused(`Cannot read "${path}": it is not a regular file`);
   const text = decode(await readFile(target), path);
   const bom = text.startsWith(BOM) ? BOM : "";
   return { path, target, text: text.slice(bom.length), bom, mode: (await stat(target)).mode & 0o777 };
 }
 
-async function writeBeside(path: string, text: string, mode: number | undefined): Promise<string> {
+async function writeTemporary(path: string, text: string, mode: number | undefined): Promise<string> {
   const beside = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   const handle = await open(beside, "wx", mode ?? 0o666);
   try {
@@ -144,7 +146,7 @@ async function writeBeside(path: string, text: string, mode: number | undefined)
     } finally {
       await handle.close();
     }
-    // What open() is told goes through the umask.
+    // open() applies the umask to the mode.
     if (mode !== undefined) await chmod(beside, mode);
     return beside;
   } catch (error) {
@@ -154,18 +156,17 @@ async function writeBeside(path: string, text: string, mode: number | undefined)
 }
 
 /**
- * Puts another text in the place of the whole file: whoever reads it sees the old one or the new one. Makes the folders that
- * are missing.
+ * Replaces the text of a file atomically, and creates missing folders.
  *
- * @throws Refusal `REFUSED`, and nothing is written, where somebody has changed the file since it was read.
+ * @throws Refusal `REFUSED` if the file has changed since it was read; it is left as it is then.
  */
 export async function replaceConfigFile(file: ConfigFile, text: string): Promise<void> {
   await mkdir(dirname(file.target), { recursive: true });
-  const beside = await writeBeside(file.target, file.bom + text, file.mode);
+  const beside = await writeTemporary(file.target, file.bom + text, file.mode);
   try {
     const now = await unlessMissing(readFile(file.target, "utf8"));
     if (now !== (file.text === undefined ? undefined : file.bom + file.text)) {
-      throw refused(`Writing "${file.path}": somebody else has changed it meanwhile: try again`);
+      throw refused(`Cannot write "${file.path}": another process has changed it meanwhile; try again`);
     }
     await rename(beside, file.target);
   } catch (error) {
@@ -175,9 +176,10 @@ export async function replaceConfigFile(file: ConfigFile, text: string): Promise
 }
 
 /**
- * Reads a file, changes its text and puts that in its place, while nobody else does who asks here too.
+ * Reads, changes and replaces a file under a lock.
  *
- * @throws Refusal `REFUSED` as both do, and where somebody else is at it for too long; and what `change` throws.
+ * @throws Refusal `REFUSED` as {@link readConfigFile} and {@link replaceConfigFile} do, or if another process holds the lock for too
+ * long. Errors of `change`.
  */
 export async function changeConfigFile(
   path: string,

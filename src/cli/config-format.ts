@@ -1,6 +1,6 @@
 import type { JsonObject } from "../schema/json.ts";
 
-/** A server in a configuration file, with its name there. */
+/** A server in a configuration file. */
 export interface ListedServer {
   readonly alias: string;
   readonly entry: Readonly<Record<string, unknown>>;
@@ -8,12 +8,12 @@ export interface ListedServer {
 
 /**
  * Edits the text of one kind of configuration file, so that comments, order, indentation and line ends stay. Each method throws a
- * `Refusal` `REFUSED` for a text that it cannot read or cannot change without loss; the message continues the name of the file.
+ * `Refusal` `REFUSED` for a text that it cannot read or cannot change without loss. The caller adds the name of the file.
  */
 export interface ConfigFormat {
   /** Returns the servers of a text. */
   list(text: string, container: string): readonly ListedServer[];
-  /** Returns the text with one more server, of a new name. */
+  /** Returns the text with one more server. Its name must be new. */
   add(text: string, container: string, server: { readonly alias: string; readonly entry: JsonObject }): string;
   /** Returns the text without one of its servers. */
   remove(text: string, container: string, alias: string): string;

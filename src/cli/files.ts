@@ -2,12 +2,8 @@ import { readFileSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
+import { codeOf } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
-
-/** Returns the code of an error of the file system; `undefined` for other errors. */
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
 
 /** Resolves with the result of a file operation; with `undefined` if the file does not exist. */
 export async function unlessMissing<TValue>(operation: Promise<TValue>): Promise<TValue | undefined> {

@@ -3,11 +3,9 @@ import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { visibleText } from "../schema/visible-text.ts";
-import { assertInside } from "./files.ts";
 import { refused, usage } from "./cli-errors.ts";
-import type { CliSetting } from "./cli-setting.ts";
-import { unlessMissing } from "./files.ts";
-import { packageFolder, readVersion } from "./files.ts";
+import { assertInside, packageFolder, readVersion, unlessMissing } from "./files.ts";
+import type { CliSetting } from "./terminal.ts";
 
 /** Folders of `templates/`. */
 const templateNames = ["stdio", "express"] as const;

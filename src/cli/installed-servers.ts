@@ -1,6 +1,6 @@
 import { Refusal } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
-import type { CliSetting } from "./cli-setting.ts";
+import type { CliSetting } from "./terminal.ts";
 import { assertInside } from "./files.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
 import { changeConfigFile, readConfigFile, type Audience, type ConfigFile } from "./config-file.ts";
@@ -8,36 +8,36 @@ import type { ConfigFormat, ListedServer } from "./config-format.ts";
 import { jsonConfig } from "./json-config.ts";
 import { tomlConfig } from "./toml-config.ts";
 
-/** A file of a client's, which may not be there yet. */
+/** A configuration file of a client, which may not exist yet. */
 export interface ClientFile {
   readonly client: ClientConfig;
   readonly scope: ConfigScope;
   readonly path: string;
-  /** Whom it is for when it is made. */
+  /** The readers of the file, if it is created. */
   readonly audience: Audience;
-  /** The folder that its links may not leave: that of a project, which somebody else may have made. */
+  /** The project folder that its links must not leave, since another person may have written them; `undefined` outside projects. */
   readonly within: string | undefined;
 }
 
-/** Which files are meant: all of them, unless it is said. */
+/** A choice of files. `undefined` chooses all clients or scopes. */
 export interface FileChoice {
   readonly client: ClientConfig | undefined;
   readonly scope: ConfigScope | undefined;
 }
 
-/** A server of a client's. */
+/** A server in a file of a client. */
 export interface InstalledServer extends ListedServer {
   readonly file: ClientFile;
 }
 
 const scopes: readonly ConfigScope[] = ["user", "project"];
 
-/** How the files of a client are read and changed. */
+/** Returns the format of the files of a client. */
 export function formatOf(client: ClientConfig): ConfigFormat {
   return client.format === "json" ? jsonConfig : tomlConfig;
 }
 
-/** The files that clients read, whether they are there or not. In somebody's home a file may be both: then it is the user's. */
+/** Returns the chosen files. In the home folder, one file may belong to both scopes; it counts as the user's. */
 export function clientFiles(setting: CliSetting, chosen: FileChoice): readonly ClientFile[] {
   const all = clients.flatMap((client) =>
     scopes.flatMap((scope) => {
@@ -57,7 +57,7 @@ export function clientFiles(setting: CliSetting, chosen: FileChoice): readonly C
   );
 }
 
-/** Says of which file a refusal is. */
+/** Runs work, and puts the action and the file before the message of a refusal. */
 function inFile<TValue>(doing: string, path: string, work: () => TValue): TValue {
   try {
     return work();
@@ -67,24 +67,24 @@ function inFile<TValue>(doing: string, path: string, work: () => TValue): TValue
 }
 
 /**
- * The servers that a client's file holds, whoever wrote them there.
+ * Returns all servers of a file.
  *
- * @throws Refusal `REFUSED` where it cannot be read.
+ * @throws Refusal `REFUSED` if the file cannot be read.
  */
 export async function serversOf(file: ClientFile): Promise<readonly InstalledServer[]> {
   const { text } = await readConfigFile(file.path);
   if (text === undefined || text.trim() === "") return [];
   const { client, path } = file;
-  const listed = inFile("Reading", path, () => formatOf(client).list(text, client.container));
+  const listed = inFile("Cannot read", path, () => formatOf(client).list(text, client.container));
   return listed.map((server) => ({ ...server, file }));
 }
 
 /**
- * Changes the text of a client's file, and leaves it alone where that cannot be done without losing something.
+ * Changes the text of a file. Leaves it as it is if the change would lose anything.
  *
- * @throws Refusal `REFUSED`, which names the file.
+ * @throws Refusal `REFUSED`, naming the file.
  */
 export async function changeFile(at: ClientFile, change: (text: string) => string): Promise<ConfigFile> {
   if (at.within !== undefined) await assertInside(at.path, at.within);
-  return changeConfigFile(at.path, (text) => inFile("Changing", at.path, () => change(text)), at.audience);
+  return changeConfigFile(at.path, (text) => inFile("Cannot change", at.path, () => change(text)), at.audience);
 }

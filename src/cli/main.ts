@@ -3,10 +3,10 @@ import { homedir } from "node:os";
 import { guardStdout } from "../links/stdout-guard.ts";
 import { runCli } from "./run-cli.ts";
 
-// What a module prints that is loaded for its app is no part of what was asked for.
+// Output of a loaded app module must not mix with the result.
 const { output } = guardStdout();
 
-// Whoever reads what is written may go before its end.
+// The reader may close the pipe before the end.
 for (const stream of [output, process.stdout]) stream.on("error", () => process.exit(1));
 
 const code = await runCli(process.argv.slice(2), {
@@ -19,5 +19,5 @@ const code = await runCli(process.argv.slice(2), {
   complain: (text) => void process.stderr.write(text),
 });
 
-// A module that was loaded for its app may hold timers and sockets, which nobody waits for; what was written is waited for.
+// Flush, then exit explicitly: a loaded app module may hold timers and sockets.
 output.write("", () => process.stderr.write("", () => process.exit(code)));

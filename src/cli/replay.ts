@@ -3,15 +3,14 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { ReplayOptions } from "../builder/assemble-app.ts";
+import { codeOf } from "../errors.ts";
 import { isScopeToken } from "../http/auth/caller-fields.ts";
 import { visibleText } from "../schema/visible-text.ts";
 import { anonymous, type Caller, type CallerView, defaultView } from "../surface/caller.ts";
 import { unknownView } from "../views/compile-rules.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import { refused, usage } from "./cli-errors.ts";
-import type { CliSetting } from "./cli-setting.ts";
-import { columns } from "./columns.ts";
-import { codeOf } from "./files.ts";
+import { columns, type CliSetting } from "./terminal.ts";
 
 /** The arguments of `replay`. */
 interface ReplayRequest {
@@ -42,7 +41,7 @@ function readClient(text: string): NonNullable<CallerView["client"]> {
 function readScopes(text: string | undefined): readonly string[] {
   const scopes = text?.split(",") ?? anonymous.scopes;
   if (scopes.every(isScopeToken)) return scopes;
-  throw usage(`Replaying: "--scopes" must be scopes with "," between them, is "${text}"`);
+  throw usage(`Cannot replay: "--scopes" must be scopes separated by ",", is "${text}"`);
 }
 
 /** Returns the caller that the arguments describe; `undefined` without any. */
@@ -60,9 +59,9 @@ function readCaller({ surface, principal, client, "user-agent": userAgent, scope
 function readReplayArgs(args: readonly string[]): ReplayRequest {
   const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
   const [module, ...more] = positionals;
-  if (module === undefined || more.length > 0) throw usage(`Replaying: one module that exports an app must be named`);
+  if (module === undefined || more.length > 0) throw usage(`Cannot replay: name one module that exports an app`);
   const empty = Object.entries(values).find(([, value]) => value === "");
-  if (empty !== undefined) throw usage(`Replaying: "--${empty[0]}" must not be empty`);
+  if (empty !== undefined) throw usage(`Cannot replay: "--${empty[0]}" must not be empty`);
   const { surface, project, json } = values;
   const caller = readCaller(values);
   const asked = {
@@ -86,14 +85,14 @@ async function load(path: string, given: string): Promise<Readonly<Record<string
     // A module is an object of its exports.
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    // The command guards standard output, so a module that serves fails. The code is compared, as the module may load another copy of the package.
+    // The command guards standard output, so a module that serves fails. It may load another copy of the package, so compare the code.
     if (codeOf(error) === "CONTRADICTION" && String(error).includes("already being served")) {
-      throw refused(`Loading "${given}": it calls serve(); name the module that only makes the app`);
+      throw refused(`Cannot load "${given}": it calls serve(); name the module that only makes the app`);
     }
     if (codeOf(error) !== "ERR_UNKNOWN_FILE_EXTENSION") throw error;
     throw refused(
-      `Loading "${given}": Node ${process.versions.node} must be able to run it: compile it first, or set ` +
-        `NODE_OPTIONS="--import tsx" where it is TypeScript`,
+      `Cannot load "${given}": Node ${process.versions.node} cannot run this file type; compile it first, or set ` +
+        `NODE_OPTIONS="--import tsx" for TypeScript`,
     );
   }
 }
@@ -105,10 +104,10 @@ async function load(path: string, given: string): Promise<Readonly<Record<string
  */
 async function loadApp(given: string, cwd: string): Promise<ReplayableApp> {
   const path = resolve(cwd, given);
-  if (!existsSync(path)) throw refused(`Loading "${given}": there is no such file`);
+  if (!existsSync(path)) throw refused(`Cannot load "${given}": the file does not exist`);
   const loaded = await load(path, given);
   const app = [loaded["default"], loaded["app"]].find(isReplayable);
-  if (app === undefined) throw refused(`Loading "${given}": an app must be its default export, or its export "app"`);
+  if (app === undefined) throw refused(`Cannot load "${given}": it must export an app, as its default or as "app"`);
   return app;
 }
 
@@ -148,7 +147,7 @@ function renderReplay(replayed: ViewReplay, isTerminal: boolean): string {
 }
 
 /**
- * Writes what an app shows by a view, and what hides the rest, without serving it.
+ * Writes what a view of an app exposes, and what hides the rest, without serving the app.
  *
  * @throws Refusal `USAGE` or `REFUSED`, for an unknown view after it was written, and any error of the app's module.
  */
@@ -159,6 +158,6 @@ export async function replay(args: readonly string[], setting: CliSetting): Prom
   setting.write(isJson ? `${JSON.stringify(replayed, null, 2)}\n` : renderReplay(replayed, setting.isTerminal));
   const { entity, verdict } = replayed;
   if (verdict.kind === "deny" && verdict.reason === unknownView) {
-    throw refused(`Replaying: the app has no view "${entity.surface}"`);
+    throw refused(`Cannot replay: the app has no view "${entity.surface}"`);
   }
 }

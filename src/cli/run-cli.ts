@@ -1,14 +1,51 @@
-import { SurfaceError } from "../errors.ts";
+import { codeOf, SurfaceError } from "../errors.ts";
 import { isUsage, usage } from "./cli-errors.ts";
-import type { CliSetting } from "./cli-setting.ts";
-import { helpText } from "./help-text.ts";
+import type { CliSetting } from "./terminal.ts";
 import { init } from "./init.ts";
 import { install } from "./install.ts";
 import { readVersion } from "./files.ts";
 import { visibleText } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
 
-/** What the process exits with. */
+/** The text of `--help`. */
+const helpText = `usage: surface-mcp COMMAND
+
+  init [FOLDER] [options]                      write a new server with tests into a folder; the default is this folder
+  install CLIENT [options] --url URL           write a server into the configuration of a client
+  install CLIENT [options] -- COMMAND ARGS     write a server that the client starts as a process
+  install --list [CLIENT]                      list the servers of all clients, or of one
+  install --remove ALIAS [CLIENT]              remove a server
+  replay APP_MODULE [options]                  show what a view of an app exposes, and what hides the rest
+
+clients: claude-desktop, claude-code, cursor, vscode, codex
+
+options of init
+  --template NAME     stdio (default) or express
+  --package SPEC      the version of surface-mcp, or the path of its archive; the default is this version
+
+options of install
+  --surface NAME      the view to use; a COMMAND receives it as "--surface NAME"
+  --project NAME      the project to use, passed in the same way
+  --name ALIAS        the name of the server in the client
+  --scope SCOPE       user (default): in all your folders; project: in the present folder
+  --token-env VAR     the environment variable with the token for a URL; the token itself is never written
+  --print             print the entry, and change nothing
+
+options of replay
+  --surface NAME      the view; the default is "default"
+  --project NAME      the project
+  --principal ID      a caller with a token; the default is the local user, as over stdio
+  --client NAME       the name of the client, or NAME@VERSION
+  --user-agent TEXT   the user agent of the client
+  --scopes A,B        the scopes of the caller; with --principal it needs NAME:read and NAME:write of the surface
+  --json              write JSON
+
+  --help, --version
+
+exit codes: 0 done, 1 refused, 2 wrong usage
+`;
+
+/** Exit code of the process. */
 export type ExitCode = 0 | 1 | 2;
 
 const commands = new Map([
@@ -29,16 +66,15 @@ async function run([word, ...args]: readonly string[], setting: CliSetting): Pro
     case "-v":
       return setting.write(`${readVersion()}\n`);
     case undefined:
-      throw usage(`name a command: ${names}`);
+      throw usage(`Cannot run: name a command of ${names}`);
     default:
-      throw usage(`the command must be one of ${names}, is "${word}"`);
+      throw usage(`Cannot run "${word}": the command must be one of ${names}`);
   }
 }
 
-/** What node's own parser of arguments says is about the command line, too. */
+/** Returns whether an error is about the command line: ours, or one of `parseArgs` of Node. */
 function isMisspelt(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return isUsage(error) || (typeof code === "string" && code.startsWith("ERR_PARSE_ARGS"));
+  return isUsage(error) || codeOf(error).startsWith("ERR_PARSE_ARGS");
 }
 
 function messageOf(error: unknown): string {
@@ -46,7 +82,7 @@ function messageOf(error: unknown): string {
   return error instanceof SurfaceError ? `${error.code}: ${error.message}` : error.message;
 }
 
-/** Runs one command line, and says how it went. Never rejects. */
+/** Runs one command line and returns the exit code. Never rejects. */
 export async function runCli(args: readonly string[], setting: CliSetting): Promise<ExitCode> {
   try {
     await run(args, setting);

@@ -2,17 +2,17 @@ import { isLoopback } from "../http/addresses.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { aroundReferences } from "./variables.ts";
 
-/** How a client reaches a server. */
+/** The address of a server: a URL, or the command that starts it. */
 export type ServerTarget =
   | {
       readonly kind: "http";
       readonly url: string;
-      /** The environment variable that holds the token, for the client to read: the token itself is in no file. */
+      /** Name of the environment variable with the token. The client reads it, so that no file has the token. */
       readonly tokenEnv: string | undefined;
     }
   | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
 
-/** The view that a client is to come by. Left out: the default one, of no project. */
+/** The view and project that a client uses. @default the default view, without a project */
 export interface ViewChoice {
   readonly surface?: string;
   readonly project?: string;
@@ -25,31 +25,30 @@ function readUrl(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    throw usage(`Installing: "--url" must be a URL that begins with "http://" or "https://", is "${text}"`);
+    throw usage(`Cannot install: "--url" must be a URL that begins with "http://" or "https://", is "${text}"`);
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw usage(`Installing: "--url" must begin with "http://" or "https://", begins with "${url.protocol}"`);
+    throw usage(`Cannot install: "--url" must begin with "http://" or "https://", begins with "${url.protocol}"`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw refused(`Installing: the URL must hold no password: name the variable of a token by "--token-env"`);
+    throw refused(`Cannot install: the URL must hold no password; name the variable of a token with "--token-env"`);
   }
   return url;
 }
 
-/** What the client sends with every request is read by everybody on the way, unless there is none. */
+/** Refuses a token over plain HTTP: every hop could read it. Loopback is safe. */
 function assertSafe({ protocol, hostname }: URL): void {
   if (protocol === "https:" || isLoopback(hostname.replace(/^\[|\]$/g, ""))) return;
   throw refused(
-    `Installing: the token would go to "${hostname}" unencrypted: the URL must begin with "https://", or leave out "--token-env"`,
+    `Cannot install: the token would go to "${hostname}" unencrypted; use a URL that begins with "https://", or leave out "--token-env"`,
   );
 }
 
 /**
- * A server that is reached by a URL. What the URL asks for stays as it is written, as do references to variables;
- * the view is added to it.
+ * Returns the target for a URL, with the view added to its query. The rest of the URL and its variable references stay as written.
  *
- * @throws Refusal `USAGE` for what is no such URL, or one that names a view already; `REFUSED` for one with a password, and for
- * one to which a token would go unencrypted.
+ * @throws Refusal `USAGE` for an invalid URL, or one that has a view already; `REFUSED` for a URL with a password, and for one to which
+ * a token would go unencrypted.
  */
 export function toHttpTarget(text: string, view: ViewChoice, tokenEnv: string | undefined): ServerTarget {
   return { kind: "http", url: aroundReferences(text, (plain) => toUrl(plain, view, tokenEnv)), tokenEnv };
@@ -62,15 +61,15 @@ function toUrl(text: string, view: ViewChoice, tokenEnv: string | undefined): st
     const value = view[field];
     if (value === undefined) continue;
     if (url.searchParams.getAll(field).some((one) => one !== "")) {
-      throw usage(`Installing: the URL names a ${field} already: leave out "--${field}", or that of the URL`);
+      throw usage(`Cannot install: the URL already has a ${field}; leave out "--${field}", or remove it from the URL`);
     }
-    // Not by searchParams, which would spell everything else in the query anew.
+    // Not by searchParams, which would encode the rest of the query again.
     url.search += `${url.search === "" ? "?" : "&"}${field}=${encodeURIComponent(value)}`;
   }
   return url.href;
 }
 
-/** A server that the client starts: the view is told by arguments, which its program hands on to `stdio()`. */
+/** Returns the target for a command. Arguments name the view; `stdio()` of the program reads them. */
 export function toStdioTarget(line: readonly string[], view: ViewChoice): ServerTarget {
   const [command = "", ...args] = line;
   const chosen = viewFields.flatMap((field) => (view[field] === undefined ? [] : [`--${field}`, view[field]]));

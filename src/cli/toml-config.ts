@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse as parseToml, TomlError } from "smol-toml";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { refused, taken } from "./cli-errors.ts";
-import type { ConfigFormat, ListedServer } from "./config-format.ts";
-import { isTable, toTable, type Table } from "./config-format.ts";
+import { isTable, toTable, type ConfigFormat, type ListedServer, type Table } from "./config-format.ts";
 
 const read = (text: string): Table => parseToml(text, { integersAsBigInt: "asNeeded" });
 
@@ -23,15 +22,15 @@ function parse(text: string): Table {
   }
 }
 
-/** The same without a server, and without a container that only held that one. */
+/** Returns a value without a server, and without the container if it becomes empty. */
 function without(value: Table, container: string, alias: string): Table {
   const { [container]: held, ...rest } = value;
   const { [alias]: _removed, ...others } = toTable(held);
   return Object.keys(others).length === 0 ? rest : { ...rest, [container]: others };
 }
 
-/** Strings and lists of strings are all that an entry holds, and those TOML spells as JSON does. */
-function spell(value: JsonValue | undefined): string {
+/** Renders a string or a list of strings, which are the same in TOML and JSON. Entries have nothing else. */
+function renderValue(value: JsonValue | undefined): string {
   return Array.isArray(value) ? `[${value.map((one) => JSON.stringify(one)).join(", ")}]` : JSON.stringify(value);
 }
 
@@ -39,18 +38,18 @@ function headerOf(container: string, alias: string): string {
   return `[${container}.${/^[\w-]+$/.test(alias) ? alias : JSON.stringify(alias)}]`;
 }
 
-/** How to go on where servers are written within another value. */
+/** Creates the error of servers that are not tables with headers. */
 function notTables(container: string, value: Table): Error {
   const [first] = Object.keys(toTable(value[container]));
-  const how = first === undefined ? "leave it out first" : `write "${headerOf(container, first)}" first`;
-  return refused(`"${container}" must be made of tables: ${how}`);
+  const how = first === undefined ? "remove it first" : `write "${headerOf(container, first)}" first`;
+  return refused(`"${container}" must consist of tables with headers; ${how}`);
 }
 
 function toBlock(container: string, alias: string, entry: JsonObject): readonly string[] {
-  return [headerOf(container, alias), ...Object.entries(entry).map(([key, value]) => `${key} = ${spell(value)}`)];
+  return [headerOf(container, alias), ...Object.entries(entry).map(([key, value]) => `${key} = ${renderValue(value)}`)];
 }
 
-/** One line of a file, with what ends it. */
+/** One line of a file, with its line end. */
 interface Line {
   readonly text: string;
   /** Whether it is the header of the table of a server, or of a table within that. */
@@ -58,7 +57,7 @@ interface Line {
   readonly isHeader: boolean;
 }
 
-/** What looks like a header may be part of a value: then what stands in front of it is cut short, and no TOML. */
+/** Splits a text into lines. A line that looks like a header is part of a value if the text before it is not complete TOML. */
 function readLines(text: string, container: string, alias: string): readonly Line[] {
   let before = "";
   return text.split(/(?<=\n)/).map((own) => {
@@ -70,22 +69,22 @@ function readLines(text: string, container: string, alias: string): readonly Lin
 }
 
 const isBlank = ({ text }: Line): boolean => text.trim() === "";
-const saysNothing = (line: Line): boolean => isBlank(line) || line.text.trimStart().startsWith("#");
+const isBlankOrComment = (line: Line): boolean => isBlank(line) || line.text.trimStart().startsWith("#");
 
-/** A block goes from its header to its last line that says something: comments behind that are about what follows. */
+/** Drops the blocks of a server. A block ends with its last line of content: comments after it belong to what follows. */
 function dropBlocks(lines: readonly Line[]): readonly Line[] {
   const start = lines.findIndex(({ isOurs }) => isOurs);
   if (start === -1) return lines;
   const next = lines.findIndex(({ isHeader }, index) => index > start && isHeader);
   const block = lines.slice(start, next === -1 ? undefined : next);
-  const length = block.findLastIndex((line) => !saysNothing(line)) + 1;
+  const length = block.findLastIndex((line) => !isBlankOrComment(line)) + 1;
   const before = lines.slice(0, start);
   const spare = before.at(-1);
   const kept = spare !== undefined && isBlank(spare) ? before.slice(0, -1) : before;
   return dropBlocks([...kept, ...lines.slice(start + length)]);
 }
 
-/** The configuration of Codex: a table a server. */
+/** The configuration of Codex, with one table for each server. */
 export const tomlConfig: ConfigFormat = {
   list(text, container): readonly ListedServer[] {
     const held = toTable(parse(text)[container]);
@@ -109,14 +108,14 @@ export const tomlConfig: ConfigFormat = {
 
   remove(text, container, alias): string {
     const value = parse(text);
-    if (!Object.hasOwn(toTable(value[container]), alias)) throw refused(`there is no "${alias}" in it`);
+    if (!Object.hasOwn(toTable(value[container]), alias)) throw refused(`it has no server "${alias}"`);
     const changed = dropBlocks(readLines(text, container, alias))
       .map((line) => line.text)
       .join("");
     const after = tryParse(changed);
     const isGone = after !== undefined && !Object.hasOwn(toTable(after[container]), alias);
     if (!isGone || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
-      throw refused(`"${alias}" must be a table of its own: write "${headerOf(container, alias)}" first`);
+      throw refused(`"${alias}" must be a table with a header; write "${headerOf(container, alias)}" first`);
     }
     return changed;
   },

@@ -6,7 +6,7 @@ import type { ServerTarget } from "./server-target.ts";
 /** A reference to a variable, as clients write it in their files. */
 const reference = /\$\{[^}]*\}/g;
 
-/** What a reference is replaced by while a URL is parsed: a number as its port, a base URL at its beginning, else a word. */
+/** Returns the stand-in for a reference while the URL is parsed: a number for a port, a base URL at the beginning, or else a word. */
 function toStandIn(word: string, text: string, [before, after]: readonly [before: string, after: string]): string {
   if (!/^(?:[/?#]|$)/.test(after)) return word;
   // With a path, to which parsing adds no slash.
@@ -17,7 +17,7 @@ function toStandIn(word: string, text: string, [before, after]: readonly [before
   return String(port);
 }
 
-/** Calls `run`; what it throws is thrown with the references of the text in its message. */
+/** Calls `run`, and restores the references in the message of a refusal. */
 function restoringFaults<TValue>(run: () => TValue, restore: (text: string) => string): TValue {
   try {
     return run();
@@ -27,8 +27,8 @@ function restoringFaults<TValue>(run: () => TValue, restore: (text: string) => s
 }
 
 /**
- * Changes a URL whose references to variables have stand-ins, and puts the references back into the result, or into the message
- * of a refusal. A URL with references may not parse, or is written with their brackets escaped.
+ * Changes a URL with stand-ins for its variable references, and restores the references in the result or in the message of a refusal.
+ * Without stand-ins, the URL might not parse, or its brackets would be escaped.
  */
 export function aroundReferences(text: string, change: (text: string) => string): string {
   const places: (readonly [standIn: string, reference: string])[] = [];
@@ -47,14 +47,14 @@ export function aroundReferences(text: string, change: (text: string) => string)
   return restoringFaults(() => restore(change(plain + text.slice(end))), restore);
 }
 
-/** The references of texts that a client does not replace, each once. */
+/** Returns the references in texts that a client does not replace, without duplicates. */
 function unknownReferences({ expands }: ClientConfig, texts: readonly string[]): readonly string[] {
   const references = new Set(texts.flatMap((text) => text.match(reference) ?? []));
   return [...references].filter((one) => expands === undefined || !expands.pattern.test(one));
 }
 
 /**
- * Refuses references in a URL or a program that a client does not replace: no such server exists.
+ * Refuses references in a URL or a program that a client does not replace, since the server could not be reached.
  *
  * @throws Refusal `REFUSED`, naming the reference.
  */
@@ -63,7 +63,7 @@ export function assertExpands(client: ClientConfig, target: ServerTarget): void 
   const [unknown] = unknownReferences(client, [target.kind === "http" ? target.url : target.command]);
   if (unknown === undefined) return;
   const how =
-    expands === undefined ? `${name} replaces no variables: write the value` : `write it as ${expands.example}`;
+    expands === undefined ? `${name} replaces no variables, so write the value` : `write it as ${expands.example}`;
   throw refused(`Cannot install into ${name}: it does not replace "${unknown}"; ${how}`);
 }
 

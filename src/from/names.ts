@@ -33,7 +33,7 @@ export function toDotted(keys: readonly string[]): string {
 function encode(key: string): string {
   // URI parsers drop these segments, encoded or not.
   if (key === "" || key === "." || key === "..") {
-    throw new SurfaceError("INVALID_NAME", `Naming a state: "${key}" cannot be a segment of a URI`);
+    throw new SurfaceError("INVALID_NAME", `Cannot name a state: "${key}" cannot be a segment of a URI`);
   }
   try {
     return encodeURIComponent(key).replaceAll(
@@ -41,7 +41,11 @@ function encode(key: string): string {
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
     );
   } catch (cause) {
-    throw new SurfaceError("INVALID_NAME", "Naming a state: half a character cannot be part of a URI", { cause });
+    throw new SurfaceError(
+      "INVALID_NAME",
+      "Cannot name a state: its key has half of a surrogate pair, which no URI can hold",
+      { cause },
+    );
   }
 }
 

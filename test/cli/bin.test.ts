@@ -63,7 +63,7 @@ describe("the built command", () => {
 
   it("exits with 1, and says what it replayed, when nobody has defined the view", () => {
     const ran = run("replay", app, "--surface", "nevr", "--json");
-    expect(ran).toMatchObject({ status: 1, stderr: `surface-mcp: Replaying: the app has no view "nevr"\n` });
+    expect(ran).toMatchObject({ status: 1, stderr: `surface-mcp: Cannot replay: the app has no view "nevr"\n` });
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { kind: "deny", reason: "unknown MCP surface" } });
   });
 

@@ -19,7 +19,7 @@ describe("a file of configuration", () => {
     await writeFile(path, "{}");
     const file = await readConfigFile(path);
     await writeFile(path, `{"theirs":1}`);
-    await expect(replaceConfigFile(file, `{"ours":1}`)).rejects.toThrow("somebody else has changed it meanwhile");
+    await expect(replaceConfigFile(file, `{"ours":1}`)).rejects.toThrow("another process has changed it meanwhile");
     expect(await readFile(path, "utf8")).toBe(`{"theirs":1}`);
     expect(await readdir(folder)).toEqual(["a.json"]);
   });
@@ -79,6 +79,6 @@ describe("a file of configuration", () => {
   it("is named when it is a folder", async () => {
     const path = join(folder, "a.json");
     await mkdir(path);
-    await expect(changeConfigFile(path, () => "")).rejects.toThrow(`Reading "${path}": it must be a file, and is none`);
+    await expect(changeConfigFile(path, () => "")).rejects.toThrow(`Cannot read "${path}": it is not a regular file`);
   });
 });

@@ -136,8 +136,8 @@ describe("install", () => {
     const text = `{ "mcpServers": { "x": {} } }`;
     const file = await put(at, ".cursor/mcp.json", text);
     const ran = await at.run("install", "cursor", "--name", "x", "--url", url);
-    const why = `"x" is in it already: give "--remove x" first, or another "--name"`;
-    expect(ran).toEqual({ code: 1, out: "", err: `surface-mcp: Changing "${file}": ${why}\n` });
+    const why = `it already has a server "x"; run with "--remove x" first, or pass another "--name"`;
+    expect(ran).toEqual({ code: 1, out: "", err: `surface-mcp: Cannot change "${file}": ${why}\n` });
     expect(await at.read(".cursor/mcp.json")).toBe(text);
   });
 
@@ -150,7 +150,7 @@ describe("install", () => {
     }
     const file = await put(at, ".cursor/mcp.json", "");
     await writeFile(file, Uint8Array.of(0xff, 0xfe, 0x7b, 0));
-    expect((await at.run("install", "cursor", "--url", url)).err).toContain("it must be UTF-8, and is not");
+    expect((await at.run("install", "cursor", "--url", url)).err).toContain("it is not UTF-8");
   });
 
   it("keeps the mark at a file's beginning, its permissions and the link to it, and leaves no other file", async () => {
@@ -242,7 +242,7 @@ describe("install", () => {
     await pipe(".claude.json");
     expect(await at.run("install", "claude-code", "--", "node")).toMatchObject({
       code: 1,
-      err: expect.stringContaining("none"),
+      err: expect.stringContaining("not a regular file"),
     });
   });
 
@@ -322,7 +322,7 @@ describe("install", () => {
       "a token over plain HTTP",
       1,
       ["cursor", "--token-env", "A", "--url", "http://ci.example/mcp"],
-      `the token would go to "ci.example" unencrypted: the URL must begin with "https://", or leave out "--token-env"`,
+      `the token would go to "ci.example" unencrypted; use a URL that begins with "https://", or leave out "--token-env"`,
     ],
     [
       "a token to the host of a variable",
@@ -338,21 +338,21 @@ describe("install", () => {
     ],
     ["a port that is none", 2, ["claude-code", "--url", "http://h:8${P}/${Q}"], 'is "http://h:8${P}/${Q}"'],
     ["a scheme of a variable", 2, ["claude-code", "--url", "${S}://h/mcp"], 'begins with "${S}:"'],
-    ["no client", 2, ["--url", url], "one client must be named"],
+    ["no client", 2, ["--url", url], "name one client of"],
     ["an unknown client", 2, ["emacs", "--url", url], `is "emacs"`],
-    ["no server", 2, ["cursor"], "must say where the server is"],
-    ["two servers", 2, ["cursor", "--url", url, "--", "a"], "must say where the server is"],
+    ["no server", 2, ["cursor"], `it needs either "--url URL" or`],
+    ["two servers", 2, ["cursor", "--url", url, "--", "a"], `it needs either "--url URL" or`],
     ["no URL", 2, ["cursor", "--url", "nowhere"], "must be a URL"],
     ["a URL of another kind", 2, ["cursor", "--url", "file:///etc/passwd"], `begins with "file:"`],
-    ["a view twice", 2, ["cursor", "--surface", "a", "--url", `${url}?surface=b`], "names a surface already"],
+    ["a view twice", 2, ["cursor", "--surface", "a", "--url", `${url}?surface=b`], "already has a surface"],
     ["an empty view", 2, ["cursor", "--surface", "", "--url", url], `"--surface" must be`],
     ["a view of 10 kB", 2, ["cursor", "--surface", "a".repeat(10_000), "--url", url], `"--surface" must be`],
     ["a name with a dot", 2, ["cursor", "--name", "a.b", "--url", url], `"--name" must be`],
     ["a name that means something", 2, ["cursor", "--name", "__proto__", "--url", url], `begin with a letter or digit`],
     ["an unknown scope", 2, ["cursor", "--scope", "world", "--url", url], "must be user or project"],
     ["an unknown option", 2, ["cursor", "--frobnicate", "--url", url], "--frobnicate"],
-    ["a variable of a command", 2, ["cursor", "--token-env", "A", "--", "a"], `goes with "--url" alone`],
-    ["two clients", 2, ["cursor", "vscode", "--url", url], "one client must be named"],
+    ["a variable of a command", 2, ["cursor", "--token-env", "A", "--", "a"], `"--token-env" needs "--url"`],
+    ["two clients", 2, ["cursor", "vscode", "--url", url], "name one client of"],
     ["a list with more", 2, ["--list", "--url", url], `"--url" does not go with "--list"`],
   ])("answers %s with code %d and a sentence", async (...[, code, args, message]) => {
     const at = await bench();
@@ -400,7 +400,7 @@ describe("install --list", () => {
     const file = await put(at, ".cursor/mcp.json", "{");
     const ran = await at.run("install", "--list");
     expect(ran).toMatchObject({ code: 1, out: `codex  user  b  ${url}\n` });
-    expect(ran.err).toContain(`Reading "${file}": it is not JSON in line 1`);
+    expect(ran.err).toContain(`Cannot read "${file}": it is not JSON in line 1`);
   });
 
   it("shows control characters of a file as escapes", async () => {
@@ -445,6 +445,8 @@ describe("install --remove", () => {
       `removed "x" from "${join(at.home, ".codex/config.toml")}"\n`,
     );
     expect((await at.run("install", "--remove", "x")).code).toBe(0);
-    expect((await at.run("install", "--remove", "x")).err).toContain("no client has it");
+    expect((await at.run("install", "--remove", "x")).err).toContain(
+      `no client has a server of this name; "--list" shows all`,
+    );
   });
 });

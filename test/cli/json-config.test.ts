@@ -73,13 +73,13 @@ describe("the configuration in JSON", () => {
     ["a list", `[]`, "must hold a JSON object"],
     ["servers that are a list", `{ "mcpServers": [] }`, `"mcpServers" must be an object`],
     ["the servers twice", `{ "mcpServers": {}, "mcpServers": {} }`, "twice"],
-    ["the server already", `{ "mcpServers": { "ours": 1 } }`, `"ours" is in it already`],
+    ["the server already", `{ "mcpServers": { "ours": 1 } }`, `it already has a server "ours"`],
   ])("refuses to add when the file holds %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
   it("refuses to remove when the server is not there, or twice", () => {
-    expect(() => remove(`{}`)).toThrow(`there is no "ours" in it`);
+    expect(() => remove(`{}`)).toThrow(`it has no server "ours"`);
     expect(() => remove(`{ "mcpServers": { "ours": 1, "ours": 2 } }`)).toThrow("twice");
   });
 

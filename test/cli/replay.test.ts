@@ -132,13 +132,13 @@ hidden (2)
     const unknown = { ...shown, entity, verdict: { kind: "deny", reason: "unknown MCP surface" } };
     await put(at, "app.mjs", answering(unknown, "export const app ="));
     const ran = await at.run("replay", "app.mjs", "--surface", "nevr", "--json");
-    expect(ran).toMatchObject({ code: 1, err: `surface-mcp: Replaying: the app has no view "nevr"\n` });
+    expect(ran).toMatchObject({ code: 1, err: `surface-mcp: Cannot replay: the app has no view "nevr"\n` });
     expect(JSON.parse(ran.out)).toMatchObject(unknown);
   });
 
   it.each([
-    ["there is no module", "gone.mjs", 1, `Loading "gone.mjs": there is no such file`],
-    ["the module exports no app", "none.mjs", 1, `an app must be its default export, or its export "app"`],
+    ["there is no module", "gone.mjs", 1, `Cannot load "gone.mjs": the file does not exist`],
+    ["the module exports no app", "none.mjs", 1, `it must export an app, as its default or as "app"`],
     ["the module throws", "throws.mjs", 1, "of my own"],
     ["the module serves", "serves.mjs", 1, "it calls serve(); name the module that only makes the app"],
   ])("refuses with a sentence when %s", async (...[, module, code, message]) => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CliSetting } from "../../src/cli/cli-setting.ts";
+import type { CliSetting } from "../../src/cli/terminal.ts";
 import { runCli, type ExitCode } from "../../src/cli/run-cli.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
 

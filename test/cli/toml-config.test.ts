@@ -57,24 +57,28 @@ describe("the configuration in TOML", () => {
     [
       "the server already",
       `mcp_servers.ours.url = "u"`,
-      `"ours" is in it already: give "--remove ours" first, or another "--name"`,
+      `it already has a server "ours"; run with "--remove ours" first, or pass another "--name"`,
     ],
     [
       "servers in one line",
       `mcp_servers = { "x.y" = { url = "u" } }`,
-      `"mcp_servers" must be made of tables: write "[mcp_servers."x.y"]" first`,
+      `"mcp_servers" must consist of tables with headers; write "[mcp_servers."x.y"]" first`,
     ],
-    ["no servers in one line", `mcp_servers = {}`, `"mcp_servers" must be made of tables: leave it out first`],
+    [
+      "no servers in one line",
+      `mcp_servers = {}`,
+      `"mcp_servers" must consist of tables with headers; remove it first`,
+    ],
   ])("refuses to add when the file holds %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
   it.each([
-    ["is not there", `[a]`, `there is no "ours" in it`],
+    ["is not there", `[a]`, `it has no server "ours"`],
     [
       "is within another table",
       `[mcp_servers]\nours = { url = "u" }\n`,
-      `must be a table of its own: write "[mcp_servers.ours]" first`,
+      `must be a table with a header; write "[mcp_servers.ours]" first`,
     ],
   ])("refuses to remove when the server %s", (_name, text, message) => {
     expect(() => remove(text)).toThrow(message);

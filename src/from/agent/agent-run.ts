@@ -2,19 +2,34 @@ import { OwnContext, type ContextCall, type ContextFactory } from "../../catalog
 import type { MountContext } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
-import { modelAnswered, readStep, type AgentCall, type AgentContext, type AgentStep } from "./agent-context.ts";
-import { StepReport, tokensOf } from "./run-steps.ts";
+import { endsModelCall, readStep, StepReport, tokensOf, type AgentStep } from "./run-steps.ts";
 
 const runIdKey = "surface-mcp/runId";
 const tokensKey = "surface-mcp/tokens";
 
-/** What a run needs. */
+/** The identity of a run, which the factory of its context receives. */
+export interface AgentCall extends Pick<MountContext, "signal" | "caller"> {
+  /** Id of the run, here and in `_meta` of its result. A run that starts again with answers of the client keeps it. */
+  readonly runId: string;
+}
+
+/** The second argument of `run`. */
+export interface AgentContext<TContext> extends AgentCall, Pick<MountContext, "ask" | "call" | "log" | "addMeta"> {
+  /** The result of the agent's `context` for this run, created at first use. */
+  readonly context: TContext;
+  /** The result of the app's `context()` for this call. */
+  readonly app: unknown;
+  /** Reports a step, as `yield` does. Can be destructured. */
+  readonly step: (step: AgentStep) => void;
+}
+
+/** Dependencies of {@link AgentRun}. */
 export interface RunDeps {
   readonly runId: string;
-  /** The name of the agent in the author's log. */
+  /** Name of the agent in log messages. */
   readonly where: string;
   readonly report: FaultReporter;
-  /** @default a context in memory */
+  /** Creates the context of a run. @default a context in memory */
   readonly make: ((call: AgentCall) => unknown) | undefined;
 }
 
@@ -22,19 +37,19 @@ export interface RunDeps {
 export class AgentRun implements AgentContext<unknown> {
   readonly runId: string;
   readonly #call: MountContext;
-  readonly #setting: RunDeps;
+  readonly #deps: RunDeps;
   readonly #own: OwnContext;
-  #told = 0;
-  #wasToldAmiss = false;
+  #reported = 0;
+  #hasReportedInvalid = false;
   /** The tokens of all model calls; `undefined` if one of them is unknown. */
   #tokens: number | undefined = 0;
   #modelCalls = 0;
 
-  constructor(call: MountContext, setting: RunDeps) {
+  constructor(call: MountContext, deps: RunDeps) {
     this.#call = call;
-    this.#setting = setting;
-    this.runId = setting.runId;
-    this.#own = new OwnContext(call, { make: this.#factory(), report: setting.report });
+    this.#deps = deps;
+    this.runId = deps.runId;
+    this.#own = new OwnContext(call, { make: this.#factory(), report: deps.report });
     // Before the run, so that errors have it too.
     call.addMeta({ [runIdKey]: this.runId });
   }
@@ -72,15 +87,15 @@ export class AgentRun implements AgentContext<unknown> {
   }
 
   // A field, so that agents can destructure it.
-  readonly step = (told: AgentStep): void => this.tell(told);
+  readonly step = (step: AgentStep): void => this.report(step);
 
-  /** Reports a step. Values that are none are dropped, and the first one is reported to the author. */
-  tell(told: unknown): void {
-    const step = readStep(told);
-    if (step === undefined) return this.#complain();
+  /** Reports a step. Drops values that are not steps, and reports the first of them to the author. */
+  report(value: unknown): void {
+    const step = readStep(value);
+    if (step === undefined) return this.#reportInvalid();
     this.#count(step);
-    this.#told += 1;
-    this.#call.progress(new StepReport(this.#told, step));
+    this.#reported += 1;
+    this.#call.progress(new StepReport(this.#reported, step));
   }
 
   /** Runs the agent, then disposes its context. */
@@ -93,7 +108,7 @@ export class AgentRun implements AgentContext<unknown> {
   }
 
   #factory(): ContextFactory | undefined {
-    const { make, runId } = this.#setting;
+    const { make, runId } = this.#deps;
     if (make === undefined) return undefined;
     return (call: ContextCall) =>
       make(
@@ -108,20 +123,20 @@ export class AgentRun implements AgentContext<unknown> {
   }
 
   #count(step: AgentStep): void {
-    if (step.kind !== modelAnswered) return;
+    if (!endsModelCall(step)) return;
     this.#modelCalls += 1;
     const tokens = tokensOf(step);
     // A partial sum would look like the total.
     this.#tokens = tokens === undefined || this.#tokens === undefined ? undefined : this.#tokens + tokens;
   }
 
-  #complain(): void {
-    if (this.#wasToldAmiss) return;
-    this.#wasToldAmiss = true;
-    const { where, report } = this.#setting;
+  #reportInvalid(): void {
+    if (this.#hasReportedInvalid) return;
+    this.#hasReportedInvalid = true;
+    const { where, report } = this.#deps;
     const problem = new SurfaceError(
       "INVALID_OUTPUT",
-      `Telling a step of ${where}: it must be an object with a "kind"`,
+      `Cannot report a step of ${where}: it must be an object with a "kind"`,
     );
     internalError(problem, where, report);
   }

@@ -9,11 +9,10 @@ import {
 } from "../../catalog/mounts/operation-registry.ts";
 import { SurfaceError } from "../../errors.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
-import type { AgentCall, AgentContext, AgentStep } from "./agent-context.ts";
-import { AgentRun, type RunDeps } from "./agent-run.ts";
-import { runSteps, stepsOf } from "./run-steps.ts";
+import { AgentRun, type AgentCall, type AgentContext, type RunDeps } from "./agent-run.ts";
+import { runSteps, stepsOf, type AgentStep } from "./run-steps.ts";
 
-/** Any output but steps, now or later: beside `unknown`, what is yielded would be anything too. */
+/** Any output except a generator of steps. With `unknown`, the type of the yielded steps would be `unknown` too. */
 type AnyOutput =
   | string
   | number
@@ -25,60 +24,62 @@ type AnyOutput =
   | void
   | (object & { readonly [Symbol.asyncIterator]?: never });
 
-/** What an agent answers: its output, now or later, or the steps that come to it. */
+/** The return value of `run`: the output, a promise of it, or a generator that yields steps and returns it. */
 export type AgentAnswer<TOutput> =
   | (unknown extends OperationAnswer<TOutput> ? AnyOutput : OperationAnswer<TOutput>)
   | AsyncGenerator<AgentStep, OperationAnswer<TOutput>>;
 
-/** An agent: what it takes, what it answers, and how it comes to that. */
+/** An agent: its name, schemas and function. */
 export interface AgentDefinition<TInput extends MountedSchema, TOutput extends MountedSchema, TContext> extends Omit<
   MountedOperation,
   "type" | "inputSchema" | "outputSchema"
 > {
-  /** The schema of what it takes: an object. Default: nothing. */
+  /** Schema of the input, an object. @default no input */
   readonly input?: TInput;
-  /** The schema of what it answers; checked. Default: any JSON, unchecked. */
+  /** Schema that the output is validated with. @default any JSON, not validated */
   readonly output?: TOutput;
-  /** Does a run change anything? Default `true`. */
+  /** Whether a run changes anything. @default true */
   readonly mutates?: boolean;
   /**
-   * Makes what one run has of its own. What says how it is put away, by `Symbol.asyncDispose` or `Symbol.dispose`, is put away when
-   * the run has ended. Default: memory, made anew for each run.
+   * Creates the context of one run. A context with `Symbol.asyncDispose` or `Symbol.dispose` is disposed when the run has ended.
+   *
+   * @default a new memory context for each run
    */
   readonly context?: (call: AgentCall) => TContext;
-  /** Receives what no caller is told: steps that are none, and what goes wrong while a run is ended. Default: the console's error stream. */
+  /** Receives faults that no caller sees: invalid steps, and errors while a run is ended. @default `console.error` */
   readonly onFault?: FaultReporter;
   /**
-   * Runs it: a generator that yields steps and returns the output, or a function that returns it. When the call ends early its
-   * signal fires and the generator is returned. Where it asks a client from 2026-07-28 on, it runs again from its beginning.
+   * Runs the agent: a generator function that yields steps and returns the output, or a function that returns the output. When the
+   * call ends early, its signal fires and the generator is returned. After a question to a client from 2026-07-28 on, the function
+   * runs again from its beginning.
    */
   readonly run: (input: OperationInput<TInput>, context: AgentContext<TContext>) => AgentAnswer<TOutput>;
 }
 
-/** The same, without its types. */
+/** An agent without its types. */
 interface AnyAgent {
-  readonly setting: Omit<RunDeps, "runId">;
+  readonly deps: Omit<RunDeps, "runId">;
   readonly run: (input: unknown, context: AgentContext<unknown>) => unknown;
 }
 
-function startRun({ setting, run }: AnyAgent, input: unknown, call: MountContext): Promise<unknown> {
-  const started = new AgentRun(call, { ...setting, runId: call.runId ?? randomUUID() });
-  const { where, report } = setting;
+function startRun({ deps, run }: AnyAgent, input: unknown, call: MountContext): Promise<unknown> {
+  const started = new AgentRun(call, { ...deps, runId: call.runId ?? randomUUID() });
+  const { where, report } = deps;
   return started.during(async () => {
     const answer: unknown = await run(input, started);
     const steps = stepsOf(answer);
     if (steps === undefined) return answer;
     return runSteps(steps, {
       signal: call.signal,
-      tell: (step) => started.tell(step),
+      report: (step) => started.report(step),
       fail: (cause) => void internalError(cause, `ending ${where}`, report),
     });
   });
 }
 
 /**
- * Makes an agent mountable: one operation, whose steps its callers are told of as progress. Each run has a `runId`, which its
- * answer's `_meta` names under `surface-mcp/runId`, and shares nothing with another. Nothing to close.
+ * Creates a mount source with one operation, which runs the agent and sends its steps to the caller as progress notifications. Runs
+ * share nothing. The result has the id of the run in `_meta`, under `surface-mcp/runId`. Nothing to close.
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `CONTRADICTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  * @example
@@ -100,11 +101,11 @@ export function agent<
   $Output extends MountedSchema = never,
   $Context = MemoryContext,
 >(definition: AgentDefinition<$Input, $Output, $Context> & { readonly context: unknown }): MountSource;
-// Apart, so that nobody's handler may say that it has another context where nobody makes one.
+// A separate overload, so that `run` cannot declare another context without a factory for it.
 export function agent<$Input extends MountedSchema = never, $Output extends MountedSchema = never>(
   definition: AgentDefinition<$Input, $Output, MemoryContext>,
 ): MountSource;
-// Apart, since beside an answer that nobody has typed, steps would be anything too.
+// A separate overload, since an untyped output would make the type of the steps `unknown` too.
 export function agent<$Input extends MountedSchema = never, $Answer = unknown>(
   definition: Omit<AgentDefinition<$Input, never, MemoryContext>, "run"> & {
     readonly run: (
@@ -118,20 +119,20 @@ export function agent<
   $Output extends MountedSchema = never,
   $Context = MemoryContext,
 >(definition: AgentDefinition<$Input, $Output, $Context>): MountSource {
-  const { input, output, mutates, context, onFault, run, ...words } = definition;
-  const where = `agent "${words.name}"`;
+  const { input, output, mutates, context, onFault, run, ...metadata } = definition;
+  const where = `agent "${metadata.name}"`;
   for (const [name, given] of Object.entries({ run, context, onFault })) {
     if (typeof given === "function" || (given === undefined && name !== "run")) continue;
     throw new SurfaceError(
       name === "run" ? "MISSING_HANDLER" : "INVALID_OPTION",
-      `Making ${where}: its ${name} must be a function`,
+      `Cannot create ${where}: "${name}" must be a function`,
     );
   }
-  const setting = { where, report: toSafeReporter(onFault ?? reportToConsole), make: context };
-  // Its types were held together above, and the face validates its input.
-  const untyped = { setting, run: run.bind(definition) as AnyAgent["run"] };
+  const deps = { where, report: toSafeReporter(onFault ?? reportToConsole), make: context };
+  // The overloads check the types, and the catalog validates the input.
+  const untyped = { deps, run: run.bind(definition) as AnyAgent["run"] };
   const operation: MountedOperation = {
-    ...words,
+    ...metadata,
     type: mutates === false ? "query" : "mutation",
     ...(input === undefined ? {} : { inputSchema: input }),
     ...(output === undefined ? {} : { outputSchema: output }),
@@ -140,9 +141,9 @@ export function agent<
 }
 
 /**
- * Makes one source of several agents, to be mounted together. Nothing to close.
+ * Combines several agents into one mount source. Nothing to close.
  *
- * @throws SurfaceError `NAME_COLLISION` where two of them have one name, also on the wire.
+ * @throws SurfaceError `NAME_COLLISION` if two agents have the same name, also on the wire.
  */
 export function agents(...sources: readonly MountSource[]): MountSource {
   const all = sources.flatMap((source) =>

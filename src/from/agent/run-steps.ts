@@ -1,10 +1,45 @@
 import type { ProgressReport } from "../../catalog/entry.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import { modelAnswered, type AgentStep } from "./agent-context.ts";
 import { followSignal } from "../../spine/signals.ts";
 import { burst, nextTurn } from "../../surface/owner/waiting.ts";
 import { isFunction } from "../../options/is-object.ts";
+
+/**
+ * One step of an agent's run, reported as progress. Known kinds are `llm_call_started`, `llm_call_completed`, `tool_call_started`
+ * and `tool_call_completed`; any other text is a kind too.
+ */
+export interface AgentStep {
+  readonly kind: string;
+  /** Text for people, shown after the kind. @default the tool, model, tokens and latency of the step */
+  readonly message?: string;
+  /** Tokens that the model call used. Leave it out if the number is unknown: 0 would count as known. */
+  readonly tokens?: number;
+  /** Milliseconds that the step took. */
+  readonly latencyMs?: number;
+  /** Name of the called model. */
+  readonly model?: string;
+  /** Name of the called tool. */
+  readonly tool?: string;
+  /** Further JSON for programs, at most 4 KiB together with the fields above. */
+  readonly [detail: string]: unknown;
+}
+
+/** The kind of the step that ends a model call and has its tokens. */
+const modelAnswered = "llm_call_completed";
+
+/** Returns a copy of a step; `undefined` for a value that is not a step. Never throws. */
+export function readStep(value: unknown): AgentStep | undefined {
+  try {
+    if (typeof value !== "object" || value === null) return undefined;
+    const step: Record<string, unknown> = { ...value };
+    const { kind } = step;
+    return typeof kind === "string" && kind !== "" ? { ...step, kind } : undefined;
+  } catch {
+    // A getter that throws.
+    return undefined;
+  }
+}
 
 /** The key of `_meta` with the step of a progress notification. */
 const stepKey = "surface-mcp/step";
@@ -13,12 +48,17 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
+/** Returns whether a step ends a model call. */
+export function endsModelCall({ kind }: AgentStep): boolean {
+  return kind === modelAnswered;
+}
+
 /** Returns the tokens of a model call, if the step has them. */
 export function tokensOf({ kind, tokens }: AgentStep): number | undefined {
   return kind === modelAnswered && isCount(tokens) ? tokens : undefined;
 }
 
-function wordsOf({ message, tool, model, tokens, latencyMs }: AgentStep): string {
+function summaryOf({ message, tool, model, tokens, latencyMs }: AgentStep): string {
   if (typeof message === "string" && message !== "") return message;
   const what = [tool, model].filter((word) => typeof word === "string" && word !== "");
   const taken = [
@@ -53,8 +93,8 @@ export class StepReport implements ProgressReport {
   }
 
   get message(): string {
-    const words = wordsOf(this.#step);
-    return words === "" ? this.#step.kind : `${this.#step.kind}: ${words}`;
+    const summary = summaryOf(this.#step);
+    return summary === "" ? this.#step.kind : `${this.#step.kind}: ${summary}`;
   }
 
   get meta(): JsonObject {
@@ -71,7 +111,7 @@ interface Steps {
 interface StepsListener {
   readonly signal: AbortSignal;
   /** Receives a step. Must not throw. */
-  readonly tell: (step: unknown) => void;
+  readonly report: (step: unknown) => void;
   /** Receives the errors of ending the run. Must not throw. */
   readonly fail: (cause: unknown) => void;
 }
@@ -118,7 +158,7 @@ async function endSteps(steps: Steps, fail: StepsListener["fail"]): Promise<void
  *
  * @throws the error of the steps, or the reason of the signal.
  */
-export async function runSteps(steps: Steps, { signal, tell, fail }: StepsListener): Promise<unknown> {
+export async function runSteps(steps: Steps, { signal, report, fail }: StepsListener): Promise<unknown> {
   let ending: Promise<void> | undefined;
   let isWithin = false;
   const end = (): void => {
@@ -139,7 +179,7 @@ export async function runSteps(steps: Steps, { signal, tell, fail }: StepsListen
     for (let count = 1; !signal.aborted; count += 1) {
       const result: unknown = await next();
       if (isDone(result)) return valueOf(result);
-      if (!signal.aborted) tell(valueOf(result));
+      if (!signal.aborted) report(valueOf(result));
       if (count % burst === 0) await nextTurn();
     }
     throw signal.reason;

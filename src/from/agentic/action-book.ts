@@ -5,15 +5,14 @@ import { clipText } from "../../schema/visible-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import { toActionInput, runAction, type ActionInput, type OwnedAction } from "./action-input.ts";
 import type { ActionWords, AgenticOptions } from "./agentic-options.ts";
-import type { BytesPlan } from "./bytes-plan.ts";
-import { toBytesSchema } from "./bytes-schema.ts";
+import { toBytesSchema, type BytesPlan } from "./bytes.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf, isSameValue } from "./values.ts";
 import { toId } from "../names.ts";
 import { SaidBy } from "./said-by.ts";
 import type { Place } from "./service-tree.ts";
 
-/** An operation and the function that runs it. */
+/** An operation and its function. */
 export interface Callable {
   readonly operation: MountedOperation;
   run(input: unknown): unknown;
@@ -30,7 +29,7 @@ interface Listed {
 
 interface Known extends Callable, OwnedAction {
   readonly words: Words;
-  /** Result of the option `describe`, which is asked once. */
+  /** Result of the option `describe`. */
   readonly said: ActionWords | undefined;
   /** The action's own part of the operation, in a copy that the service cannot change. */
   readonly listed: Listed;
@@ -38,17 +37,12 @@ interface Known extends Callable, OwnedAction {
 
 interface Found extends Omit<OwnedAction, "input" | "texts"> {
   readonly id: string;
-  /** From link to link, its own the last. */
+  /** Keys of the links to its service, then its own key. */
   readonly keys: readonly string[];
   readonly words: Words;
 }
 
 const maxShownBytes = 128;
-
-/** Names an action in messages. */
-function originOf(id: string): string {
-  return `action "${clipText(id, maxShownBytes)}"`;
-}
 
 function wordsOf(action: object): Words {
   return [Reflect.get(action, "description"), Reflect.get(action, "schema"), Reflect.get(action, "parameters")];
@@ -60,7 +54,7 @@ function isSame(known: Known, { service, action, words }: Found): boolean {
   return known.service === service && known.action === action && words.every(isWord);
 }
 
-/** Turns the actions of all places into operations. An operation stays the same object while its action says the same. */
+/** Turns the actions of all services into operations. An operation stays the same object while its action does not change. */
 export class ActionBook {
   readonly #said: SaidBy<ActionWords>;
   readonly #complaints: Complaints;
@@ -92,7 +86,7 @@ export class ActionBook {
     return made;
   }
 
-  /** Reports a `describe` that answered for no action at all, when the last listener has left. */
+  /** Reports a `describe` that returned nothing for every action. Called when the last listener has left. */
   end(): void {
     const cause = this.#said.end();
     if (cause !== undefined) this.#complaints.tell(cause);
@@ -104,7 +98,7 @@ export class ActionBook {
   ): Known | undefined {
     const { id } = at;
     try {
-      if (taken.has(id)) throw new SurfaceError("NAME_COLLISION", `its name is taken by tool "${id}" of its source`);
+      if (taken.has(id)) throw new SurfaceError("NAME_COLLISION", `its name is taken by tool "${id}" of the mount`);
       if (typeof action !== "object" || action === null) {
         throw new SurfaceError("INVALID_OPTION", "an action must be an object");
       }
@@ -112,7 +106,7 @@ export class ActionBook {
       const known = this.#known.get(id);
       return known !== undefined && isSame(known, found) ? known : this.#make(found, known);
     } catch (cause) {
-      this.#leaveOut(id, cause);
+      this.#complaints.leaveOut(`Cannot list action "${clipText(id, maxShownBytes)}"`, cause);
       return undefined;
     }
   }
@@ -132,13 +126,6 @@ export class ActionBook {
     const operation = isListed ? known.operation : toOperation(id, listed, said);
     const owned = { service, key, action, input, texts: textsOf(said) };
     return { ...owned, words, listed, said, operation, run: (given) => runAction(owned, given) };
-  }
-
-  #leaveOut(id: string, cause: unknown): void {
-    const why = cause instanceof SurfaceError ? cause.message : "it cannot be read";
-    const code = cause instanceof SurfaceError ? cause.code : "INVALID_OPTION";
-    const message = `Listing ${originOf(id)}: it is left out, since ${why}`;
-    this.#complaints.add(message, new SurfaceError(code, message, { cause }));
   }
 }
 
@@ -165,5 +152,5 @@ function toOperation(
 
 function assertRuns(action: object, { spread }: ActionInput): void {
   if (spread === undefined || typeof Reflect.get(action, "execute") === "function") return;
-  throw new SurfaceError("MISSING_HANDLER", "it takes several parameters, and its execute() must be a function");
+  throw new SurfaceError("MISSING_HANDLER", "it has several parameters, so its execute() must be a function");
 }

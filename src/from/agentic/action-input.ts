@@ -1,24 +1,24 @@
 import { SurfaceError, Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
-import { toBytesPlan, type BytesPlan } from "./bytes-plan.ts";
+import { toBytesPlan, type BytesPlan } from "./bytes.ts";
 import type { AgenticAction, AgenticService } from "./service-shape.ts";
 import { toJSONSchema } from "./to-json-schema.ts";
 import { content } from "../../catalog/content/content.ts";
 
 /** Input of an action: its schema, and how validated input becomes arguments. */
 export interface ActionInput {
-  /** `undefined`: the action takes nothing. The catalog wraps a value that is not an object under a key, and unwraps it. */
+  /** `undefined` for an action without input. The catalog wraps a value that is not an object under a key, and unwraps it. */
   readonly schema: JsonSchema | undefined;
-  /** Places of bytes, which the catalog decodes before the action runs. */
+  /** Positions of bytes in the input. The catalog decodes them before the action runs. */
   readonly bytes: BytesPlan | undefined;
-  /** Turns valid input into several arguments; `undefined`: the input is the only argument. */
+  /** Turns valid input into several arguments; `undefined` if the input is the only argument. */
   readonly spread: ((input: unknown) => readonly unknown[]) | undefined;
 }
 
 const nothing: ActionInput = Object.freeze({ schema: undefined, bytes: undefined, spread: undefined });
 
 function fail(problem: string): never {
-  throw new SurfaceError("SCHEMA_UNSUPPORTED", `Reading what an action takes: ${problem}`);
+  throw new SurfaceError("SCHEMA_UNSUPPORTED", `Cannot read the input of an action: ${problem}`);
 }
 
 function toOne(schema: unknown): JsonSchema {
@@ -37,7 +37,7 @@ function nameOf(_parameter: unknown, index: number): string {
 
 function toSeveral(parameters: readonly unknown[]): ActionInput {
   const names = parameters.map(nameOf);
-  // A copy, since it is read as JSON from here on.
+  // Spread: a schema has no index signature, and JSON has one.
   const properties: Record<string, JsonValue> = Object.fromEntries(
     parameters.map((schema, index) => [nameOf(schema, index), { ...toOne(schema) }]),
   );
@@ -56,11 +56,11 @@ function toSeveral(parameters: readonly unknown[]): ActionInput {
 export function toActionInput({ parameters, schema }: Pick<AgenticAction, "parameters" | "schema">): ActionInput {
   const listed: unknown = parameters;
   if (listed === undefined) {
-    // Some services write `false` for an action that takes nothing.
+    // Some services write `false` for an action without input.
     return schema === undefined || schema === false ? nothing : toSingle(schema);
   }
   if (!Array.isArray(listed)) fail('"parameters" must be a list');
-  // A copy, in which a hole is looked at too.
+  // `Array.from` turns holes into `undefined`, which is refused; `map` would skip them.
   const each: readonly unknown[] = Array.from<unknown>(listed);
   if (each.length === 0) return nothing;
   return each.length === 1 ? toSingle(each[0]) : toSeveral(each);
@@ -76,7 +76,7 @@ export interface OwnedAction {
   readonly texts: "refusal" | "answer";
 }
 
-/** A service passes on one argument, so an action with several is called itself. */
+/** Calls an action. `execute` of a service passes on one argument, so an action with several is called directly. */
 function run({ service, key, action, input }: OwnedAction, given: unknown): unknown {
   if (input.spread === undefined) return service.execute(key, given);
   const execute: unknown = Reflect.get(action, "execute");
@@ -85,8 +85,8 @@ function run({ service, key, action, input }: OwnedAction, given: unknown): unkn
 }
 
 /**
- * Runs an action. `undefined` becomes an empty text, a text becomes a refusal unless the author says that texts are answers, and
- * anything else is data. Rejects with the error of the service.
+ * Runs an action. `undefined` becomes an empty text; a text becomes a refusal, unless the option `texts` is `"answer"`; anything else
+ * is data. Rejects with the error of the service.
  */
 export async function runAction(owned: OwnedAction, given: unknown): Promise<unknown> {
   const answer = await run(owned, given);

@@ -3,45 +3,47 @@ import { callable, flag, oneOf, withDefault, type OptionFields, type WithDefault
 import { invalidOption, readOptions, type ReadOptions } from "../../options/read-options.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 
-/** What may be said of an action that its service does not say. */
+/** Metadata of an action that the author adds to its service's own. */
 export interface ActionWords extends Omit<
   MountedOperation,
   "name" | "inputSchema" | "outputSchema" | "errorSchemas" | "reach" | "authority"
 > {
-  /** What a text that it answers is: why it was not done, or what came of it. Default `"refusal"`. */
+  /** Meaning of a text that the action returns: the reason why it refused, or its answer. @default "refusal" */
   readonly texts?: "refusal" | "answer";
 }
 
-/** What may be said of a state that its service does not say. */
+/** Metadata of a state that the author adds to its service's own. */
 export type StateWords = Omit<MountedResource, "path" | "mimeType">;
 
-/** How a service is shown. */
+/** Options of a mounted service. */
 export interface AgenticOptions {
   /**
-   * How its states are shown: not at all; each as a resource, which tells when it changes; or by one tool, `get_state`, that
-   * answers what they are now. Default `"omit"`.
+   * Representation of the states. `"resource"`: one resource for each, with update notifications. `"tool"`: one tool, `get_state`,
+   * that returns the present values.
+   *
+   * @default "omit"
    */
   readonly states?: "omit" | "resource" | "tool";
-  /** Show also what the services have that it has links to, each under the key of its link. Default `false`. */
+  /** Whether to include linked services, each under the key of its link. @default false */
   readonly links?: boolean;
-  /** Have a tool, `list_links`, that says where links lead, also those that lead back. Default `false`. */
+  /** Whether to add a tool, `list_links`, that returns all links with their targets, cycles included. @default false */
   readonly listLinks?: boolean;
   /**
-   * What is to be said of an action: that it only reads, that the user is asked before it runs, what it takes to call it. Asked once,
-   * when the action is new or says something else; an action of which it throws is left out.
+   * Returns metadata of an action, for example that it only reads, that the user must confirm it, or which scopes a caller needs. Called
+   * once for each action, and again when its description or schema changes. If it throws, the action is left out.
    *
-   * @param action - its key, as its service has it: `"heal"`, `"turn-off"`.
-   * @param path - the keys of the links that lead to its service, behind the name of the first where there are several: `[]`, `["cat"]`.
+   * @param action - the key of the action in its service: `"heal"`, `"turn-off"`.
+   * @param path - the keys of the links to its service: `[]`, `["cat"]`. The name of the first service precedes them if there are several.
    */
   readonly describe?: (action: string, path: readonly string[]) => ActionWords | undefined;
   /**
-   * The same of a state that is a resource. Refused where `states` is unchecked else.
+   * Returns metadata of a state, in the same way. Requires `states: "resource"`.
    *
-   * @param state - its key, as its service has it: `"health"`.
-   * @param path - as of an action.
+   * @param state - the key of the state in its service: `"health"`.
+   * @param path - as in {@link describe}.
    */
   readonly describeState?: (state: string, path: readonly string[]) => StateWords | undefined;
-  /** Receives what is wrong with services, and what they throw. Default: the console's error stream. */
+  /** Receives errors that services throw, and faults in what they report. @default `console.error` */
   readonly onFault?: FaultReporter;
 }
 
@@ -54,15 +56,15 @@ const fields: OptionFields<AgenticOptions> & WithDefaults<"states" | "links" | "
   onFault: callable,
 };
 
-const doing = "Showing a service";
+const doing = "Cannot mount a service";
 
-/** Options of a service, with their defaults. */
+/** The options of a service, with their defaults. */
 export type ReadAgenticOptions = ReadOptions<AgenticOptions, typeof fields>;
 
 /** Reads the options of a service. @throws SurfaceError `INVALID_OPTION`. */
 export function readAgenticOptions(options: AgenticOptions): ReadAgenticOptions {
   const read = readOptions(options, fields, doing);
-  // What restricts a resource would not restrict the tool that answers all states.
+  // Scopes of a resource would not restrict the tool that returns all states.
   if (read.describeState === undefined || read.states === "resource") return read;
-  throw invalidOption(doing, '"describeState" describes states that are resources: it needs "states" to be "resource"');
+  throw invalidOption(doing, '"describeState" describes resources; set "states" to "resource"');
 }

@@ -7,14 +7,14 @@ import { isAgenticService, serviceNameOf, type AgenticService } from "./service-
 import type { ServiceRoot } from "./service-tree.ts";
 import { isObject } from "../../options/is-object.ts";
 
-/** One service, or several that are shown beside each other: each under its `serviceName`, or under the key that it is given by. */
+/** One service; or several, each named by its `serviceName` in a list, or by its key in a record. */
 export type AgenticServices = AgenticService | readonly AgenticService[] | { readonly [name: string]: AgenticService };
 
 /** A service, and its name if there are several. */
 type Named = readonly [service: AgenticService, name: string | undefined];
 
 function fail(code: "INVALID_OPTION" | "NAME_COLLISION", problem: string): never {
-  throw new SurfaceError(code, `Showing a service: ${problem}`);
+  throw new SurfaceError(code, `Cannot mount a service: ${problem}`);
 }
 
 function isList(services: AgenticServices): services is readonly AgenticService[] {
@@ -24,26 +24,26 @@ function isList(services: AgenticServices): services is readonly AgenticService[
 /** Returns the given services, each with its name. */
 function toNamed(services: AgenticServices): readonly Named[] {
   if (isList(services)) return Array.from(services, (service) => [service, serviceNameOf(service)]);
-  // A service may be a record of functions too, and is one service then.
+  // A service is an object of functions, so test it before a record of services.
   if (isAgenticService(services)) return [[services, serviceNameOf(services)]];
   return isObject(services) ? Object.entries(services).map(([name, service]) => [service, name]) : [];
 }
 
 /**
- * Returns the names of services, for people and for the name of a server. Never throws for valid services.
+ * Returns the names of services, for messages and the name of a server.
  *
- * @throws what the getters of a record throw.
+ * @throws the errors of getters of a record.
  */
 export function namesOf(services: AgenticServices): readonly string[] {
   return toNamed(services).flatMap(([, name]) => (name === undefined ? [] : [name]));
 }
 
-/** The services, each under its own name where there are several, or where it was given by one. */
+/** Returns each service with its name. A single service that is not in a record has none. */
 function toRoots(services: AgenticServices): readonly ServiceRoot[] {
   const all = toNamed(services);
-  if (all.length === 0 && isObject(services)) fail("INVALID_OPTION", "there must be one at least");
+  if (all.length === 0 && isObject(services)) fail("INVALID_OPTION", "pass at least one");
   if (all.length === 0 || !all.every(([service]) => isAgenticService(service))) {
-    fail("INVALID_OPTION", "it must have the functions states, actions and execute, and links, where it has any");
+    fail("INVALID_OPTION", "it must have the functions states, actions and execute; links is optional");
   }
   const [first] = all;
   const isAlone = isList(services) ? all.length === 1 : isAgenticService(services);
@@ -53,24 +53,23 @@ function toRoots(services: AgenticServices): readonly ServiceRoot[] {
     if (name === undefined)
       return fail(
         "INVALID_OPTION",
-        'where there are several, each must have a "serviceName", or be given by a name, as in { shop, bank }',
+        'each of several must have a "serviceName"; or pass a record, such as { shop, bank }',
       );
     const segment = toSegment(name);
     const other = taken.get(segment);
     if (other !== undefined)
-      fail("NAME_COLLISION", `service "${name}" and service "${other}" are both called "${segment}"`);
+      fail("NAME_COLLISION", `service "${name}" and service "${other}" both have the name "${segment}"`);
     taken.set(segment, name);
     return { service, keys: [name] };
   });
 }
 
 /**
- * Makes a source of services whose states and actions come and go: mounted in an app, each action is a tool for as long as the
- * service says that it can be carried out, and states and links are shown as the options say. Of several services, each is under its
- * `serviceName`, or under the key by which it is given. Each observable is observed once, from the first app that is opened with it
- * to the last that is closed. Nothing to close.
+ * Creates a mount source of services whose states and actions change at runtime. Each action is a tool while its service lists it.
+ * The options decide how states and links appear. With several services, names begin with the `serviceName` or the key in the record.
+ * All apps share one subscription to each observable, which ends with the last app. Nothing to close.
  *
- * @throws SurfaceError `INVALID_OPTION`; `NAME_COLLISION` where two services have one name.
+ * @throws SurfaceError `INVALID_OPTION`; `NAME_COLLISION` if two services have the same name.
  * @example
  * ```ts
  * const app = mcp(surface).implement(handlers).mount("game", agenticService(game, { states: "resource", links: true }));

@@ -55,7 +55,7 @@ export class AgenticSource {
   readonly #stale = new Set<PartName>();
   #users = 0;
   #now = nothing;
-  /** The snapshot of the last notification. */
+  /** The snapshot at the last notification. */
   #told = nothing;
   #seen = noStates;
   /** Whether states have changed since the last notification. */
@@ -126,7 +126,7 @@ export class AgenticSource {
     };
   }
 
-  /** Runs an operation of this snapshot and of the last notification: the app validated the input by the schema of that one. */
+  /** Runs an operation. Refuses one that has changed since the last notification: the app validated the input by the old schema. */
   run(name: string, input: unknown): unknown {
     this.#read();
     const callable = this.#now.callables.get(name);
@@ -167,7 +167,7 @@ export class AgenticSource {
   #open(): void {
     this.#stale.add("links");
     this.#read();
-    // A read in progress has opened it: read again when that one has ended.
+    // Opened by a listener during a read: read again after it.
     if (this.#isReading) this.#tellSoon();
     this.#told = this.#now;
     this.#areStatesNew = false;
@@ -196,7 +196,7 @@ export class AgenticSource {
       this.#isDue = false;
       this.#tell();
     };
-    // A service that notifies at each read must not keep others from their turn.
+    // A service that notifies at each read must not starve other work.
     if (this.#isReading) setImmediate(tell);
     else queueMicrotask(tell);
   }
@@ -229,7 +229,7 @@ export class AgenticSource {
     const callables = new Map([...this.#tools, ...this.#actions.read(places, this.#tools)]);
     const operations = Array.from(callables.values(), ({ operation }) => operation);
     const isSame = isSameSet(operations, this.#now.operations);
-    // The newest actions run, even if they say the same as those before.
+    // Calls reach the newest actions, even if their operations have not changed.
     this.#now = { ...this.#now, callables, operations: isSame ? this.#now.operations : Object.freeze(operations) };
   }
 

@@ -1,6 +1,7 @@
+import { SurfaceError } from "../../errors.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 
-/** What is wrong with what a service says, each thing told once for as long as it is wrong. */
+/** Reports the faults of services to the author, each one once until it is corrected. */
 export class Complaints {
   readonly #report: FaultReporter;
   readonly #where: string;
@@ -12,20 +13,27 @@ export class Complaints {
     this.#where = where;
   }
 
-  /** Everything is looked at again: what is not wrong any more may be told anew when it is. */
+  /** Starts another read of the services. Faults that it does not add again are corrected, and may be reported later. */
   restart(): void {
     this.#before = this.#now;
     this.#now = new Set();
   }
 
-  /** @param id - names what is wrong: the same as long as it is the same. */
+  /** Reports a fault unless it is known. @param id - identifies the fault from one read to the next. */
   add(id: string, cause: unknown): void {
     const isKnown = this.#before.has(id) || this.#now.has(id);
     this.#now.add(id);
     if (!isKnown) this.tell(cause);
   }
 
-  /** Tells of something that happens, each time. */
+  /** Reports an entry that is left out, with the reason. @param doing - the failed action: `Cannot list action "heal"`. */
+  leaveOut(doing: string, cause: unknown): void {
+    const isOurs = cause instanceof SurfaceError;
+    const message = `${doing}: ${isOurs ? cause.message : "it cannot be read"}; it is left out`;
+    this.add(message, new SurfaceError(isOurs ? cause.code : "INVALID_OPTION", message, { cause }));
+  }
+
+  /** Reports an event, each time. */
   tell(cause: unknown): void {
     internalError(cause, this.#where, this.#report);
   }

@@ -1,4 +1,4 @@
-/** The entry `surface-mcp/from/agentic`: services whose states and actions come and go, as they are. */
+/** The entry `surface-mcp/from/agentic`: services whose states and actions change at runtime. */
 export { mcpAgentic, type McpAgenticOptions } from "../../builder/mcp-agentic.ts";
 export { agenticService, type AgenticServices } from "./agentic-service.ts";
 export type { ActionWords, AgenticOptions, StateWords } from "./agentic-options.ts";

@@ -3,57 +3,57 @@ import { clipText } from "../../schema/visible-text.ts";
 import { onRejection } from "../../surface/fault.ts";
 import { toDotted } from "../names.ts";
 
-/** What an author says of things that services have: each by its own key, and by those of the links that lead to it. */
-export type Say<TWords> = (key: string, path: readonly string[]) => TWords | undefined;
+/** Returns the author's metadata of an action or state, by its key and the keys of the links to its service. */
+export type Describe<TMetadata> = (key: string, path: readonly string[]) => TMetadata | undefined;
 
 const maxNamed = 8;
 const maxNamedBytes = 64;
 
-/** Asks an author what is to be said, and knows whether that was ever anything. */
-export class SaidBy<TWords extends object> {
-  readonly #say: Say<TWords> | undefined;
+/** Calls the author's function for metadata, and notes if it never returns any. */
+export class SaidBy<TMetadata extends object> {
+  readonly #describe: Describe<TMetadata> | undefined;
   readonly #option: string;
-  /** Those of which nothing was said, the first few; `undefined` as soon as something was said of one. */
-  #unsaid: Set<string> | undefined = new Set();
+  /** The first names without metadata; `undefined` as soon as one has metadata. */
+  #unmatched: Set<string> | undefined = new Set();
 
-  /** @param option - how the author calls it. */
-  constructor(option: string, say: Say<TWords> | undefined) {
+  /** @param option - name of the option that holds the function. */
+  constructor(option: string, describe: Describe<TMetadata> | undefined) {
     this.#option = option;
-    this.#say = say;
+    this.#describe = describe;
   }
 
   /**
-   * Asked for at once: what came later would not be there in time, and may be what keeps somebody out.
+   * Returns the metadata of an entry. A promise is refused: until it settles, the entry would lack the scopes that restrict it.
    *
-   * @throws SurfaceError `INVALID_OPTION`, and what the author's function throws.
+   * @throws SurfaceError `INVALID_OPTION`, and the errors of the author's function.
    */
-  ask(keys: readonly string[]): TWords | undefined {
-    if (this.#say === undefined) return undefined;
-    const words = this.#say(keys.at(-1) ?? "", Object.freeze(keys.slice(0, -1)));
-    if (words === undefined) {
+  ask(keys: readonly string[]): TMetadata | undefined {
+    if (this.#describe === undefined) return undefined;
+    const metadata = this.#describe(keys.at(-1) ?? "", Object.freeze(keys.slice(0, -1)));
+    if (metadata === undefined) {
       this.#note(keys);
       return undefined;
     }
-    this.#unsaid = undefined;
-    if (typeof words === "object" && words !== null && !("then" in words)) return words;
-    onRejection(words, () => {});
-    throw new SurfaceError("INVALID_OPTION", "what is said of it must be an object, or nothing");
+    this.#unmatched = undefined;
+    if (typeof metadata === "object" && metadata !== null && !("then" in metadata)) return metadata;
+    onRejection(metadata, () => {});
+    throw new SurfaceError("INVALID_OPTION", "its metadata must be an object or undefined, not a promise");
   }
 
-  /** What is to be told the author when nobody is there any more: once, where it has said nothing of all that it was asked of. */
+  /** Returns a warning, once, if the function returned metadata for no entry at all. Called when the last app has closed. */
   end(): SurfaceError | undefined {
-    const unsaid = this.#unsaid ?? new Set();
-    if (unsaid.size === 0) return undefined;
-    this.#unsaid = undefined;
-    const asked = `"${[...unsaid].join('", "')}"`;
+    const unmatched = this.#unmatched ?? new Set();
+    if (unmatched.size === 0) return undefined;
+    this.#unmatched = undefined;
+    const asked = `"${[...unmatched].join('", "')}"`;
     return new SurfaceError(
       "INVALID_OPTION",
-      `Showing a service: "${this.#option}" has said something of nothing that it was asked of, as ${asked}`,
+      `Cannot use "${this.#option}": it returned nothing for every entry, such as ${asked}; check the keys that it compares`,
     );
   }
 
   #note(keys: readonly string[]): void {
-    if (this.#unsaid === undefined || this.#unsaid.size >= maxNamed) return;
-    this.#unsaid.add(clipText(toDotted(keys), maxNamedBytes));
+    if (this.#unmatched === undefined || this.#unmatched.size >= maxNamed) return;
+    this.#unmatched.add(clipText(toDotted(keys), maxNamedBytes));
   }
 }

@@ -16,8 +16,8 @@ type Subscribe = (notify: (value: unknown) => void) => unknown;
 interface Opened {
   /** The error of subscribing. Values that come after it are ignored. */
   failed: { readonly cause: unknown } | undefined;
-  /** Whether the last value was invalid, and reported. */
-  isTold: boolean;
+  /** Whether an invalid value has been reported since the last valid one. */
+  isReported: boolean;
   stop: (() => unknown) | undefined;
 }
 
@@ -52,7 +52,7 @@ export class ObservedPart {
   }
 
   #open(): void {
-    const opened: Opened = { failed: undefined, isTold: false, stop: undefined };
+    const opened: Opened = { failed: undefined, isReported: false, stop: undefined };
     this.#opened = opened;
     try {
       const stop = this.#subscribe((value) => this.#take(opened, value));
@@ -66,7 +66,12 @@ export class ObservedPart {
 
   #refuse(stop: unknown): void {
     onRejection(stop, (cause) => this.#tell(cause));
-    this.#tell(new SurfaceError("INVALID_OPTION", "Observing a part of a service: it must return a function"));
+    this.#tell(
+      new SurfaceError(
+        "INVALID_OPTION",
+        "Cannot observe a service: the observable must return a function that stops it",
+      ),
+    );
   }
 
   #forget(cause: unknown): void {
@@ -78,15 +83,15 @@ export class ObservedPart {
   #take(opened: Opened, value: unknown): void {
     if (this.#opened !== opened || opened.failed !== undefined) return;
     if (typeof value === "object" && value !== null) {
-      opened.isTold = false;
+      opened.isReported = false;
       this.#value = value;
       this.#change();
       return;
     }
     // The last valid value stays.
-    if (opened.isTold) return;
-    opened.isTold = true;
-    const message = `Observing a part of a service: what it tells must be an object, and it is ${value === null ? "null" : typeof value}`;
+    if (opened.isReported) return;
+    opened.isReported = true;
+    const message = `Cannot observe a service: the value must be an object, is ${value === null ? "null" : typeof value}`;
     this.#tell(new SurfaceError("INVALID_OPTION", message));
   }
 
@@ -106,10 +111,10 @@ export class ObservedPart {
   }
 }
 
-/** The observables of a service. */
+/** Name of an observable of a service. */
 export type PartName = "actions" | "states" | "links";
 
-/** The observables of a service, each with one subscription a process. */
+/** The observables of a service, each with one subscription in the process. */
 export type ServiceParts = Readonly<Record<PartName, ObservedPart>>;
 
 const known = new WeakMap<AgenticService, ServiceParts>();
@@ -122,7 +127,7 @@ function toPart(service: AgenticService, name: PartName): ObservedPart {
   });
 }
 
-/** Returns the observables of a service: always the same ones, however many apps show it and however many links lead to it. */
+/** Returns the observables of a service, the same ones for all apps and links. */
 export function partsOf(service: AgenticService): ServiceParts {
   let parts = known.get(service);
   if (parts === undefined) {

@@ -1,58 +1,58 @@
 import { isObjectOrFunction } from "../../options/is-object.ts";
+
 /**
- * Tells a value: at once, later, again with an equal one, or never. What it returns stops that. It is called as a method of the
- * service that it belongs to.
+ * An observable of a service, called as its method. It calls `notify` with each value, immediately or later, also with equal values.
+ * Returns a function that stops the observation.
  */
 export type Observe<TValue> = (notify: (value: TValue) => void) => () => void;
 
-/** What can be seen of a service just now. */
+/** A state of a service, with its present value. */
 export interface AgenticState {
-  /** What its values are like, as JSON Schema says it, with the extensions that {@link toJSONSchema} knows. */
+  /** JSON Schema of the values, with the extensions that {@link toJSONSchema} knows. */
   readonly schema: object;
   readonly value: unknown;
 }
 
 /**
- * What can be done just now: with what `parameters` say, one schema each, or with what `schema` says; with nothing where there is
- * neither. A text that it answers says why it was not done.
+ * An action that a service offers now. `parameters` has one schema for each argument, `schema` is the schema of a single argument;
+ * without both, the action has no input. A text that it returns is the reason why it refused.
  */
 export interface AgenticAction {
   readonly description?: string;
   readonly parameters?: readonly object[];
   readonly schema?: object | boolean;
-  /** Run by us only where there are several parameters; else the service's own `execute` runs it. */
+  /** Called directly only for several parameters. Otherwise `execute` of the service runs the action. */
   readonly execute?: (...input: never[]) => unknown;
 }
 
 /**
- * What has states and actions that come and go, and links to others of its kind. Any object of this shape is one: those of
- * `@adobe/data` are.
+ * A service with states and actions that change at runtime, and links to other services. Services of `@adobe/data` have this shape.
  */
 export interface AgenticService {
   readonly serviceName?: string;
   readonly states: Observe<{ readonly [key: string]: AgenticState }>;
   readonly actions: Observe<{ readonly [key: string]: AgenticAction }>;
-  /** Carries out an action by its key. A text that it answers says why that was not done. */
+  /** Runs an action by its key. A text that it returns is the reason why it refused. */
   readonly execute: (action: string, input: unknown) => unknown;
   readonly links?: Observe<{ readonly [key: string]: AgenticService }>;
 }
 
-const asks = ["states", "actions", "execute"] as const;
+const methods = ["states", "actions", "execute"] as const;
 
-/** Whether a value has the methods of a service. Never throws. */
+/** Returns whether a value has the methods of a service. Never throws. */
 export function isAgenticService(value: unknown): value is AgenticService {
   if (!isObjectOrFunction(value)) return false;
   try {
     const links: unknown = Reflect.get(value, "links");
     if (links !== undefined && typeof links !== "function") return false;
-    return asks.every((name) => typeof Reflect.get(value, name) === "function");
+    return methods.every((name) => typeof Reflect.get(value, name) === "function");
   } catch {
-    // A getter of what was given.
+    // A getter of the value throws.
     return false;
   }
 }
 
-/** How a service calls itself; `undefined` where it does not. Never throws. */
+/** Returns the name of a service, if it has one. Never throws. */
 export function serviceNameOf(service: AgenticService): string | undefined {
   try {
     const name: unknown = service.serviceName;

@@ -6,71 +6,71 @@ import { toId } from "../names.ts";
 import { partsOf, type ObservedPart, type PartName, type ServiceParts } from "./service-parts.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 
-/** A service, and under which name it is there; `[]` where it stands alone. */
+/** A mounted service and its name, as a path of keys; `[]` for a single service. */
 export interface ServiceRoot {
   readonly service: AgenticService;
   readonly keys: readonly string[];
 }
 
-/** One service where it is shown: a service that several links lead to is shown once for each. */
+/** A service at one path. A service that several links lead to has a place for each path. */
 export interface Place extends ServiceRoot {
   readonly parts: ServiceParts;
 }
 
-/** A link, and what it leads to. */
+/** A link and its target. */
 export interface FoundLink {
   readonly keys: readonly string[];
   readonly target: string | undefined;
-  /** The service on the way to it that it leads back to. */
+  /** Path of the target, if the link leads back to a service on the way to it. */
   readonly cycleTo: readonly string[] | undefined;
 }
 
-/** What a tree is made from. */
-export interface TreeSetting {
+/** Dependencies of {@link ServiceTree}. */
+export interface ServiceTreeDeps {
   readonly roots: readonly ServiceRoot[];
-  /** What is shown of the services that links lead to. */
+  /** Content of linked services to include. */
   readonly shows: "nothing" | "everything";
-  /** Whether links are followed at all. */
+  /** Whether to follow links. */
   readonly follows: boolean;
-  /** What is observed of services that are shown, besides links. */
+  /** The parts to observe of each place, other than links. */
   readonly parts: readonly PartName[];
-  /** Told when a part has said something. Must not throw. */
+  /** Called when a part has a value. Must not throw. */
   readonly changed: (part: PartName) => void;
   readonly complaints: Complaints;
 }
 
-/** How many links may lie between a service and what is shown of it. */
+/** Links from a root to a place. */
 const maxDepth = 8;
-/** How many links are looked at: with many between few services, there are more ways than anybody can walk. */
+/** Links in a tree. The number of paths grows exponentially with the links between a few services. */
 const maxLinks = 1000;
 const maxShownBytes = 128;
 
 interface Step extends ServiceRoot {
   readonly depth: number;
-  /** The services on the way here, each with where it is. */
+  /** The services on the way from the root, each with its path. */
   readonly way: ReadonlyMap<AgenticService, readonly string[]>;
 }
 
-/** What is observed, each with what ends that. */
-type Held = ReadonlyMap<ObservedPart, () => void>;
+/** The observed parts, each with the function that stops it. */
+type Observed = ReadonlyMap<ObservedPart, () => void>;
 
 /**
- * What services there are now, from link to link: each one that is shown is observed, once however many ways lead to it, and let
- * go of when none does. A way that leads back to a service which lies on it ends there.
+ * The services that can be reached by links. Observes each service once, even if several paths lead to it, and stops when the
+ * last path is gone. A path ends at a link back to a service on it.
  */
 export class ServiceTree {
-  readonly #setting: TreeSetting;
-  #held: Held = new Map();
+  readonly #deps: ServiceTreeDeps;
+  #observed: Observed = new Map();
   #next = new Map<ObservedPart, () => void>();
   #joining: ObservedPart | undefined;
   #places: Place[] = [];
   #links: FoundLink[] = [];
 
-  constructor(setting: TreeSetting) {
-    this.#setting = setting;
+  constructor(deps: ServiceTreeDeps) {
+    this.#deps = deps;
   }
 
-  /** Those that are shown, a service before those that it has links to. */
+  /** The places, a service before its linked services. */
   get places(): readonly Place[] {
     return this.#places;
   }
@@ -79,50 +79,51 @@ export class ServiceTree {
     return this.#links;
   }
 
-  /** Looks where links lead now. Never throws. */
+  /** Follows the links again. Never throws. */
   walk(): void {
-    const before = this.#held;
+    const before = this.#observed;
     this.#next = new Map();
     this.#places = [];
     this.#links = [];
-    for (const root of this.#setting.roots) {
+    for (const root of this.#deps.roots) {
       this.#visit({ ...root, depth: 0, way: new Map([[root.service, root.keys]]) });
     }
-    // Closed by what was joined: nobody is left to observe it for.
-    if (this.#held !== before) return this.#letGo(this.#next);
-    this.#held = this.#next;
-    // Only now: what is still there under another name goes on being observed.
+    // A listener has closed the tree during the walk.
+    if (this.#observed !== before) return this.#stop(this.#next);
+    this.#observed = this.#next;
+    // After the walk, so that a service which has only moved stays observed.
     for (const [part, leave] of before) if (!this.#next.has(part)) leave();
   }
 
-  /** Lets go of everything. */
+  /** Stops all observations. */
   close(): void {
-    this.#letGo(this.#held);
+    this.#stop(this.#observed);
   }
 
-  #letGo(held: Held): void {
-    this.#held = new Map();
+  #stop(observed: Observed): void {
+    this.#observed = new Map();
     this.#places = [];
     this.#links = [];
-    for (const leave of held.values()) leave();
+    for (const leave of observed.values()) leave();
   }
 
   #visit(step: Step): void {
     const { service, keys, depth } = step;
     const parts = partsOf(service);
-    const isShown = depth === 0 || this.#setting.shows === "everything";
+    const isShown = depth === 0 || this.#deps.shows === "everything";
     if (isShown) {
       this.#places.push({ service, keys, parts });
-      for (const name of this.#setting.parts) this.#take(parts, name);
+      for (const name of this.#deps.parts) this.#take(parts, name);
     }
-    if (!this.#setting.follows) return;
+    if (!this.#deps.follows) return;
     this.#take(parts, "links");
-    const fail = (cause: unknown): void => this.#setting.complaints.add(`links of ${toId(keys)}`, cause);
+    const fail = (cause: unknown): void => this.#deps.complaints.add(`links of ${toId(keys)}`, cause);
     for (const [key, target] of entriesOf(parts.links.value, fail)) this.#follow(step, [...keys, key], target);
   }
 
   #follow({ depth, way }: Step, keys: readonly string[], target: unknown): void {
-    if (this.#links.length >= maxLinks) return this.#complain(`Following links: there are more than ${maxLinks}`);
+    if (this.#links.length >= maxLinks)
+      return this.#complain(`Cannot follow all links: there are more than ${maxLinks}`);
     if (!isAgenticService(target)) return this.#leaveOut(keys, "a link must lead to a service");
     const cycleTo = way.get(target);
     this.#links.push({ keys, target: serviceNameOf(target), cycleTo });
@@ -132,27 +133,27 @@ export class ServiceTree {
   }
 
   #leaveOut(keys: readonly string[], why: string): void {
-    this.#complain(`Following link "${clipText(toId(keys), maxShownBytes)}": it is left out, since ${why}`);
+    this.#complain(`Cannot follow link "${clipText(toId(keys), maxShownBytes)}": ${why}; it is left out`);
   }
 
   #complain(message: string): void {
-    this.#setting.complaints.add(message, new SurfaceError("INVALID_OPTION", message));
+    this.#deps.complaints.add(message, new SurfaceError("INVALID_OPTION", message));
   }
 
   #take(parts: ServiceParts, name: PartName): void {
     const part = parts[name];
     if (this.#next.has(part)) return;
-    const held = this.#held.get(part);
-    this.#next.set(part, held ?? this.#join(part, name));
+    const leave = this.#observed.get(part);
+    this.#next.set(part, leave ?? this.#join(part, name));
   }
 
   #join(part: ObservedPart, name: PartName): () => void {
-    const { changed, complaints } = this.#setting;
+    const { changed, complaints } = this.#deps;
     const before = this.#joining;
     this.#joining = part;
     try {
       return part.join({
-        // What it says at once is looked at when this is over.
+        // The walk reads a value that the part has at once.
         changed: () => this.#joining === part || changed(name),
         fail: (cause) => complaints.tell(cause),
       });

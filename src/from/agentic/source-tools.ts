@@ -15,11 +15,11 @@ const linksSchema: JsonSchema = {
       items: {
         type: "object",
         properties: {
-          path: { type: "string", description: "What the names of its actions begin with, where they are tools" },
-          target: { type: "string", description: "How the service calls itself that it leads to" },
+          path: { type: "string", description: "The beginning of the tool names of its actions" },
+          target: { type: "string", description: "The name of the linked service" },
           cycleTo: {
             type: "string",
-            description: 'The path of that service, where it leads back to it; "": the first one',
+            description: 'The path of the linked service, if the link leads back; "" is the first service',
           },
         },
         required: ["path"],
@@ -37,7 +37,7 @@ export function createLinksTool(links: () => readonly FoundLink[]): Callable {
     operation: Object.freeze({
       name: "list_links",
       type: "query",
-      description: "Where the links between services lead just now.",
+      description: "The present links between services.",
       outputSchema: linksSchema,
     }),
     run: () => ({
@@ -50,7 +50,7 @@ export function createLinksTool(links: () => readonly FoundLink[]): Callable {
   };
 }
 
-/** A key of the answer. The key of a state has a `%` only in `%25` and `%2E`. */
+/** A key of the result that no state can have: their keys have a `%` only in `%25` and `%2E`. */
 const unreadableKey = "%unreadable";
 
 const maxKeys = 1000;
@@ -67,24 +67,24 @@ function keysOf(input: unknown): readonly string[] | undefined {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : undefined;
 }
 
-/** Says why a state is missing, without text of the state's own: the details go to the log. */
+/** Returns the reason why a state is missing, without the message of the error: the details go to the log. */
 function reasonOf(cause: unknown): string {
   const isNoJson = cause instanceof SurfaceError && cause.code === "UNSERIALISABLE";
   return isNoJson ? "it holds a value that JSON cannot represent" : "it cannot be read";
 }
 
 /**
- * Creates the tool that answers the states that are there now: all of them, or those under the given keys.
+ * Creates the tool that returns the present states: all of them, or those under the given keys.
  *
- * @param states - returns the states that can be seen.
- * @param fail - receives the reason why a state cannot be written.
+ * @param states - returns the present states.
+ * @param fail - receives the errors of states that cannot be written.
  */
 export function createStateTool(states: () => ReadonlyMap<string, Seen>, fail: (cause: unknown) => void): Callable {
   async function write(wanted: ReadonlyMap<string, Seen>): Promise<JsonObject> {
     const answer: JsonObject = {};
     const unreadable: JsonObject = {};
     const written = Array.from(wanted, async ([key, { value, schema }]) => {
-      // The key keeps its place while a Blob is read.
+      // Keeps the order of keys while a Blob is read.
       setOwn(answer, key, null);
       try {
         setOwn(answer, key, await toStateJson(value, schema));
@@ -101,7 +101,7 @@ export function createStateTool(states: () => ReadonlyMap<string, Seen>, fail: (
     operation: Object.freeze({
       name: "get_state",
       type: "query",
-      description: `The states that are there now, by key. "${unreadableKey}" names those that cannot be shown, with the reason.`,
+      description: `The present states, by key. "${unreadableKey}" names those that cannot be read, with the reason.`,
       inputSchema: {
         type: "object",
         properties: {
@@ -109,7 +109,7 @@ export function createStateTool(states: () => ReadonlyMap<string, Seen>, fail: (
             type: "array",
             items: { type: "string" },
             maxItems: maxKeys,
-            description: "Which ones. Default: all of them",
+            description: "The keys of the states to return. Default: all of them",
           },
         },
         additionalProperties: false,

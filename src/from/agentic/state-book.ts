@@ -47,7 +47,7 @@ function toSeen(state: unknown, keys: readonly string[]): Seen | undefined {
   return { keys, value, schema, title: textOf(schema, "title"), description: textOf(schema, "description") };
 }
 
-/** Reads the states of all places. */
+/** Turns the states of all services into values and resources. */
 export class StateBook {
   readonly #said: SaidBy<StateWords>;
   readonly #complaints: Complaints;
@@ -68,19 +68,20 @@ export class StateBook {
     return this.#read(places, (keys) => toStatePath(keys.slice(0, -1), keys.at(-1) ?? ""));
   }
 
-  /** Returns the resources of states. A resource stays the same object while its words stay the same. */
+  /** Returns the resources of states. A resource stays the same object while its title and description stay the same. */
   resources(states: ReadonlyMap<string, Seen>): readonly MountedResource[] {
     const made = new Map<string, KnownResource>();
     for (const [path, seen] of states) {
       const known = this.#known.get(path);
-      const resource = known !== undefined && isSameTold(known.seen, seen) ? known.resource : this.#make(path, seen);
+      const resource =
+        known !== undefined && hasSameMetadata(known.seen, seen) ? known.resource : this.#make(path, seen);
       if (resource !== undefined) made.set(path, { resource, seen });
     }
     this.#known = made;
     return Array.from(made.values(), ({ resource }) => resource);
   }
 
-  /** Reports a `describeState` that answered for no state at all. */
+  /** Reports a `describeState` that returned nothing for every state. */
   end(): void {
     const cause = this.#said.end();
     if (cause !== undefined) this.#complaints.tell(cause);
@@ -110,11 +111,11 @@ export class StateBook {
 
   #make(path: string, { keys, title, description }: Seen): MountedResource | undefined {
     try {
-      const words = {
+      const metadata = {
         ...(title === undefined ? {} : { title }),
         ...(description === undefined ? {} : { description }),
       };
-      return Object.freeze({ ...words, ...this.#said.ask(keys), path });
+      return Object.freeze({ ...metadata, ...this.#said.ask(keys), path });
     } catch (cause) {
       this.#leaveOut(path, cause);
       return undefined;
@@ -122,13 +123,10 @@ export class StateBook {
   }
 
   #leaveOut(name: string, cause: unknown): void {
-    const why = cause instanceof SurfaceError ? cause.message : "it cannot be read";
-    const code = cause instanceof SurfaceError ? cause.code : "INVALID_OPTION";
-    const message = `Showing state "${clipText(name, maxShownBytes)}": it is left out, since ${why}`;
-    this.#complaints.add(message, new SurfaceError(code, message, { cause }));
+    this.#complaints.leaveOut(`Cannot show state "${clipText(name, maxShownBytes)}"`, cause);
   }
 }
 
-function isSameTold(left: Seen, right: Seen): boolean {
+function hasSameMetadata(left: Seen, right: Seen): boolean {
   return left.title === right.title && left.description === right.description;
 }

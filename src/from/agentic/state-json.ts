@@ -4,7 +4,7 @@ import type { JsonValue } from "../../schema/json.ts";
 import { setAt, type Path } from "./values.ts";
 import { isObject } from "../../options/is-object.ts";
 
-/** A `Blob` in a value, which is read when the rest is written. */
+/** A `Blob` in a value, read after everything else is written. */
 interface Unread {
   readonly path: Path;
   readonly blob: Blob;
@@ -28,7 +28,7 @@ function isIterable(view: ArrayBufferView): view is ArrayBufferView & Iterable<u
   return Symbol.iterator in view;
 }
 
-/** Returns the schema and its alternatives: one level, since a schema of a state may hold itself. */
+/** Returns the schema and its alternatives. One level only, since a schema may contain itself. */
 function branchesOf(schema: unknown): readonly object[] {
   if (!isObject(schema)) return [];
   const lists = ["anyOf", "oneOf", "allOf"].map((keyword): unknown => Reflect.get(schema, keyword));
@@ -53,7 +53,7 @@ function isListAt(schema: unknown, path: Path): boolean {
 
 async function readBlobs(json: JsonValue, unread: readonly Unread[]): Promise<JsonValue> {
   const root = { value: json };
-  // Everything around a Blob was copied when the value was written, so the state itself stays as it is.
+  // `json` is a copy down to each Blob, so this does not change the state.
   const texts = unread.map(async ({ path, blob }) => {
     setAt(root, path, toBase64(new Uint8Array(await blob.arrayBuffer())));
   });
@@ -63,9 +63,9 @@ async function readBlobs(json: JsonValue, unread: readonly Unread[]): Promise<Js
 
 /**
  * Writes the value of a state as JSON. Bytes become base64, a typed array a list of numbers if the schema declares an array.
- * Answers later only for a value with a `Blob` in it.
+ * Returns a promise only for a value with a `Blob`.
  *
- * @throws SurfaceError `UNSERIALISABLE` naming the path, and anything that getters of the state throw.
+ * @throws SurfaceError `UNSERIALISABLE` with the path, and the errors of getters of the state.
  */
 export function toStateJson(value: unknown, schema: unknown): JsonValue | Promise<JsonValue> {
   const unread: Unread[] = [];

@@ -26,7 +26,7 @@ function isWithin(items: object, min: number, max: number): boolean {
   return typeof minimum === "number" && typeof maximum === "number" && minimum >= min && maximum <= max;
 }
 
-/** Returns the array in which a typed buffer of `@adobe/data` keeps such items; bytes for any but plain numbers. */
+/** Returns the array type in which a typed buffer of `@adobe/data` stores such items; bytes for any but plain numbers. */
 function arrayOf(items: unknown): ArrayName {
   if (typeof items !== "object" || items === null || "const" in items || "enum" in items) return "Uint8Array";
   const type: unknown = Reflect.get(items, "type");
@@ -57,7 +57,7 @@ export function decodeBytes({ name, mediaType }: BytesForm, text: string): Decod
   return { problem: `expected ${size} bytes for each item of a ${name}, received ${bytes.length} bytes` };
 }
 
-/** Keywords about storage and display, and those for readers of the schema alone. None restricts a value. */
+/** Keywords about storage, display and the schema document itself. None restricts a value. */
 const dropped: ReadonlySet<string> = new Set([
   ...["layout", "conditionals", "nonPersistent", "nonShared", "partition", "entity", "mutable", "precision"],
   ...["interpolators", "mediaType", "$schema", "$id", "$comment", "$anchor", "$defs", "definitions"],
@@ -76,10 +76,10 @@ interface Walk {
 }
 
 function fail(problem: string): never {
-  throw new SurfaceError("SCHEMA_UNSUPPORTED", `Converting a schema to JSON Schema: ${problem}`);
+  throw new SurfaceError("SCHEMA_UNSUPPORTED", `Cannot convert a schema to JSON Schema: ${problem}`);
 }
 
-/** Runs one level deeper, within bounds: a schema may hold itself. */
+/** Runs `make` one level deeper, within bounds, since a schema may contain itself. */
 function deeper<TMade>(walk: Walk, make: () => TMade): TMade {
   walk.depth += 1;
   walk.nodes += 1;
@@ -119,7 +119,7 @@ function toData(walk: Walk, value: unknown): JsonValue | undefined {
 
 function toPart(walk: Walk, schema: unknown): JsonValue {
   if (typeof schema === "boolean") return schema;
-  return isRecord(schema) ? { ...toSchema(walk, schema) } : fail("a part of it is no schema");
+  return isRecord(schema) ? { ...toSchema(walk, schema) } : fail("a part of it is not a schema");
 }
 
 function toParts(walk: Walk, keyword: string, value: unknown): JsonValue | undefined {
@@ -130,12 +130,12 @@ function toParts(walk: Walk, keyword: string, value: unknown): JsonValue | undef
 }
 
 function addKeyword(walk: Walk, json: Record<string, JsonValue>, [keyword, value]: readonly [string, unknown]): void {
-  // Functions are those of programs that draw or keep values.
+  // Functions are for programs that draw or store values.
   if (dropped.has(keyword) || value === undefined || typeof value === "function") return;
   if (keyword.startsWith("$")) fail(`"${clipText(keyword, maxShownBytes)}" is not supported`);
   const made = toParts(walk, keyword, value);
   if (made !== undefined) setOwn(json, keyword, made);
-  else if (!notes.has(keyword)) fail(`"${clipText(keyword, maxShownBytes)}" holds what is no JSON`);
+  else if (!notes.has(keyword)) fail(`"${clipText(keyword, maxShownBytes)}" must be JSON`);
 }
 
 function toSchema(walk: Walk, schema: object): JsonSchema {
@@ -146,7 +146,7 @@ function toSchema(walk: Walk, schema: object): JsonSchema {
     if (typeof media === "string") json["contentMediaType"] ??= media;
     const form = bytesFormOf(schema);
     if (form === undefined) return json;
-    // The items of a typed buffer are no part of the text, and a model has to know how they are kept.
+    // The text has no items, so the description tells the model how they are stored.
     const { items, ...words } = json;
     if (items !== undefined) {
       const { description } = words;
@@ -157,10 +157,10 @@ function toSchema(walk: Walk, schema: object): JsonSchema {
 }
 
 /**
- * Turns a schema of an agentic service into plain JSON Schema. Drops what only says how values are kept or drawn, writes bytes as
- * a base64 text, and keeps everything else. Does not change the schema; returns plain JSON Schema as it is.
+ * Converts a schema of an agentic service to plain JSON Schema. Drops keywords about storage and display, turns bytes into base64
+ * text, and keeps everything else. Does not change the schema.
  *
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` for references, for values that are not JSON, and for schemas that hold themselves.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` for references, values that are not JSON, and schemas that contain themselves.
  */
 export function toJSONSchema(schema: object): JsonSchema {
   return toSchema({ nodes: 0, depth: 0 }, schema);

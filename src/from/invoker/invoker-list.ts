@@ -2,90 +2,90 @@ import { SurfaceError } from "../../errors.ts";
 import { internalError, onRejection, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
 import type { ToolInvoker } from "./tool-invoker.ts";
 
-/** What {@link InvokerList} takes. */
-export interface InvokerListSetting {
+/** Dependencies of {@link InvokerList}. */
+export interface InvokerListDeps {
   readonly invoker: ToolInvoker;
-  /** How messages name it. */
+  /** Name of the invoker in messages. */
   readonly where: string;
   readonly report: FaultReporter;
-  /** Told when something else may be listed. */
+  /** Called when the list may have changed. */
   readonly changed: () => void;
 }
 
 /**
- * How long one is left alone that has said once more that it has changed while it was asked, in milliseconds: twice as long each time.
+ * Milliseconds until an invoker is read again that has reported a change during each of its last reads. They double with each read.
  */
 const [firstPauseMs, maxPauseMs] = [500, 60_000];
 
-function isLater(listed: unknown): listed is PromiseLike<unknown> {
+function isPromiseLike(listed: unknown): listed is PromiseLike<unknown> {
   return typeof listed === "object" && listed !== null && "then" in listed && typeof listed.then === "function";
 }
 
-/** What one invoker lists: what it listed last, as long as it cannot say. */
+/** The tools of one invoker. Keeps the last list while a read fails or is pending. */
 export class InvokerList {
   readonly invoker: ToolInvoker;
   readonly where: string;
-  readonly #setting: InvokerListSetting;
+  readonly #deps: InvokerListDeps;
   #listed: readonly unknown[] = [];
   #isStale = true;
-  /** Whether its list() runs now, or is waited for. */
-  #isAsked = false;
-  #isLater = false;
-  /** How often it was asked, and which time it has answered last: it may answer in another order. */
-  #asked = 0;
-  #answered = 0;
-  /** How often it was asked because it had said that it has changed while it was asked, one time after the other. */
-  #inARow = 0;
+  /** Whether a call of `list()` is running or pending. */
+  #isReading = false;
+  #isAsync = false;
+  /** The number of reads, and the number of the newest completed one. Reads may complete in another order. */
+  #reads = 0;
+  #newestRead = 0;
+  /** Consecutive reads that were repeated, because the invoker reported a change during each. */
+  #repeats = 0;
   #pause: NodeJS.Timeout | undefined;
-  /** What it listed in this turn, where it was looked at. */
-  #looked: { readonly listed: readonly unknown[] | undefined } | undefined;
+  /** Result of {@link look} in this turn. */
+  #lookedUp: { readonly listed: readonly unknown[] | undefined } | undefined;
   #stop: (() => unknown) | undefined;
 
-  constructor(setting: InvokerListSetting) {
-    this.#setting = setting;
-    this.invoker = setting.invoker;
-    this.where = setting.where;
+  constructor(deps: InvokerListDeps) {
+    this.#deps = deps;
+    this.invoker = deps.invoker;
+    this.where = deps.where;
   }
 
-  /** What is known of it now. Never throws. */
+  /** Returns the last list, and starts a read if it is stale. Never throws. */
   items(): readonly unknown[] {
-    if (this.#isStale && !this.#isAsked && this.#pause === undefined) this.#ask();
+    if (this.#isStale && !this.#isReading && this.#pause === undefined) this.#read();
     return this.#listed;
   }
 
   /**
-   * What it lists right now, where nobody says when that changes; `undefined` where it cannot say at once. Asked once a turn: many
-   * calls that begin together look at one list.
+   * Reads the list of an invoker that reports no changes; `undefined` if it has `subscribe`, or cannot answer synchronously. Reads once
+   * a turn, so calls that start together share a read.
    */
   look(): readonly unknown[] | undefined {
-    if (this.#isLater || this.invoker.subscribe !== undefined) return undefined;
-    if (this.#looked === undefined) {
-      this.#looked = { listed: this.#listNow() };
+    if (this.#isAsync || this.invoker.subscribe !== undefined) return undefined;
+    if (this.#lookedUp === undefined) {
+      this.#lookedUp = { listed: this.#listNow() };
       queueMicrotask(() => {
-        this.#looked = undefined;
+        this.#lookedUp = undefined;
       });
     }
-    return this.#looked.listed;
+    return this.#lookedUp.listed;
   }
 
-  /** What was looked at is what it lists. */
+  /** Replaces the list by the result of {@link look}. */
   adopt(listed: readonly unknown[]): void {
     this.#listed = listed;
-    this.#answered = this.#asked;
+    this.#newestRead = this.#reads;
     this.#isStale = false;
-    this.#setting.changed();
+    this.#deps.changed();
   }
 
-  /** Something else may be listed. */
+  /** Marks the list as stale, and reports that it may have changed. */
   refresh(): void {
     this.#isStale = true;
-    // One that answers later is asked at once: nobody waits for it when it is looked at.
-    if (this.#isLater) this.#askOnceMore();
-    // Whoever waits for what it answers says so then.
-    if (!this.#isAsked || !this.#isLater) this.#setting.changed();
+    // Read an asynchronous list now, since items() does not wait for it.
+    if (this.#isAsync) this.#readSoon();
+    // A pending read reports the change when it completes.
+    if (!this.#isReading || !this.#isAsync) this.#deps.changed();
   }
 
-  /** Listens to it, and looks again at what has changed before. */
+  /** Subscribes to changes, and marks the list as stale, since it may have changed before. */
   listen(): void {
     this.#isStale = true;
     const { invoker } = this;
@@ -96,36 +96,39 @@ export class InvokerList {
         this.#stop = () => Reflect.apply(stop, undefined, []);
         return;
       }
-      onRejection(stop, (cause) => this.#tell(cause));
-      throw new SurfaceError("INVALID_OPTION", `Listening to ${this.where}: its subscribe() must return a function`);
+      onRejection(stop, (cause) => this.#report(cause));
+      throw new SurfaceError(
+        "INVALID_OPTION",
+        `Cannot subscribe to ${this.where}: its subscribe() must return a function`,
+      );
     } catch (cause) {
-      this.#tell(cause);
+      this.#report(cause);
     }
   }
 
-  /** Stops that. Callable twice. */
+  /** Unsubscribes. Calling it twice is safe. */
   rest(): void {
     const stop = this.#stop;
     this.#stop = undefined;
     this.#clearPause();
-    if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
+    if (stop !== undefined) runUnawaited(stop, (cause) => this.#report(cause));
   }
 
-  /** Asks one that answers later; one that is asked by now may never answer, and is asked anew after a while. */
-  #askOnceMore(): void {
+  /** Reads an asynchronous list. A pending read may never complete, so the next one starts after a pause. */
+  #readSoon(): void {
     if (this.#pause !== undefined) return;
-    if (this.#isAsked) this.#askLater();
-    else this.#ask();
+    if (this.#isReading) this.#readAfterPause();
+    else this.#read();
   }
 
-  #ask(): void {
-    const time = (this.#asked += 1);
+  #read(): void {
+    const time = (this.#reads += 1);
     this.#isStale = false;
-    this.#isAsked = true;
+    this.#isReading = true;
     try {
       const listed: unknown = this.invoker.list();
-      this.#isLater = isLater(listed);
-      if (isLater(listed)) {
+      this.#isAsync = isPromiseLike(listed);
+      if (isPromiseLike(listed)) {
         void this.#wait(listed, time);
         return;
       }
@@ -133,40 +136,40 @@ export class InvokerList {
     } catch (cause) {
       this.#fail(cause);
     }
-    this.#isAsked = false;
+    this.#isReading = false;
   }
 
   async #wait(listed: PromiseLike<unknown>, time: number): Promise<void> {
     try {
       this.#take(await listed, time);
     } catch (cause) {
-      this.#tell(cause);
+      this.#report(cause);
     }
-    if (time === this.#asked) this.#settle();
-    this.#setting.changed();
+    if (time === this.#reads) this.#settle();
+    this.#deps.changed();
   }
 
-  /** Nothing is waited for any more. What has changed meanwhile is asked for once more, and then only after a while. */
+  /** Ends the pending read. After a change during the read, reads again: the first time at once, then after a pause. */
   #settle(): void {
-    this.#isAsked = false;
+    this.#isReading = false;
     this.#clearPause();
-    if (!this.#isStale) this.#inARow = 0;
-    else if (this.#inARow === 0) this.#askInARow();
-    else this.#askLater();
+    if (!this.#isStale) this.#repeats = 0;
+    else if (this.#repeats === 0) this.#readAgain();
+    else this.#readAfterPause();
   }
 
-  #askLater(): void {
-    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#inARow);
+  #readAfterPause(): void {
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#repeats);
     this.#pause = setTimeout(() => {
       this.#pause = undefined;
-      this.#askInARow();
+      this.#readAgain();
     }, pauseMs);
     this.#pause.unref();
   }
 
-  #askInARow(): void {
-    this.#inARow += 1;
-    this.#ask();
+  #readAgain(): void {
+    this.#repeats += 1;
+    this.#read();
   }
 
   #clearPause(): void {
@@ -174,40 +177,43 @@ export class InvokerList {
     this.#pause = undefined;
   }
 
-  /** What it lists at once. One that answers later does so from now on. */
+  /** Returns the list if the invoker answers synchronously. Otherwise it is asynchronous from now on. */
   #listNow(): readonly unknown[] | undefined {
-    const time = (this.#asked += 1);
+    const time = (this.#reads += 1);
     try {
       const listed: unknown = this.invoker.list();
-      if (!isLater(listed)) return this.#toList(listed);
-      this.#isLater = true;
-      this.#isAsked = true;
+      if (!isPromiseLike(listed)) return this.#toList(listed);
+      this.#isAsync = true;
+      this.#isReading = true;
       void this.#wait(listed, time);
     } catch (cause) {
-      this.#tell(cause);
+      this.#report(cause);
     }
     return undefined;
   }
 
   #take(listed: unknown, time: number): void {
     const list = this.#toList(listed);
-    if (time < this.#answered) return;
-    this.#answered = time;
+    if (time < this.#newestRead) return;
+    this.#newestRead = time;
     this.#listed = list;
   }
 
   #toList(listed: unknown): readonly unknown[] {
     if (Array.isArray(listed)) return Array.from<unknown>(listed);
-    throw new SurfaceError("INVALID_OPTION", `Listing ${this.where}: its list() must give an array of tools`);
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Cannot list the tools of ${this.where}: its list() must return an array of tools`,
+    );
   }
 
-  /** It could not say: it is asked again when somebody looks. */
+  /** Reports a failed read. The list stays stale, so the next call of items() reads again. */
   #fail(cause: unknown): void {
     this.#isStale = true;
-    this.#tell(cause);
+    this.#report(cause);
   }
 
-  #tell(cause: unknown): void {
-    internalError(cause, this.where, this.#setting.report);
+  #report(cause: unknown): void {
+    internalError(cause, this.where, this.#deps.report);
   }
 }

@@ -10,24 +10,24 @@ import { InvokerList } from "./invoker-list.ts";
 import { toAnswer } from "./to-answer.ts";
 import { nameIn, readTool, toOperationName, type ReadTool, type ToolInvoker } from "./tool-invoker.ts";
 
-/** What {@link invokers} may be told. */
+/** Options of {@link invokers}. */
 export interface InvokersOptions {
-  /** Told of invokers that fail, and of tools that are left out. Default: the console. */
+  /** Receives errors of invokers, and the reasons why tools are left out. @default `console.error` */
   readonly onFault?: FaultReporter | undefined;
 }
 
-/** The tools of invokers, one after the other. Nothing to close. */
+/** The tools of a chain of invokers. Nothing to close. */
 export interface InvokerSource extends MountSource {
-  /** Asks all of them again what there is. */
+  /** Lists the tools of all invokers again. */
   refresh(): void;
 }
 
-/** One tool, and whose it is. */
+/** A tool and the list that it is in. */
 interface Tool extends ReadTool {
   readonly list: InvokerList;
 }
 
-/** What was found so far, of which each has a name of its own. */
+/** The tools that were read so far, with unique names. */
 interface Taken {
   readonly tools: Map<string, Tool>;
   readonly wireNames: Map<string, Tool>;
@@ -37,7 +37,7 @@ interface Taken {
 
 const origin = "a chain of invokers";
 
-function notThere(): Refusal {
+function toolNotFound(): Refusal {
   return new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
@@ -57,7 +57,7 @@ function wireNameOf(name: string): string {
 function collision(taken: Tool, first: Tool): SurfaceError {
   const [name, owner] = [taken.name, `tool "${first.name}" of ${first.list.where}`];
   const wire = wireNameOf(name);
-  const message = `Naming tool "${name}" of ${taken.list.where}: its name on the wire, "${wire}", is taken by ${owner}`;
+  const message = `Cannot name tool "${name}" of ${taken.list.where}: its name on the wire, "${wire}", is taken by ${owner}`;
   return new SurfaceError("NAME_COLLISION", message);
 }
 
@@ -67,9 +67,9 @@ class ChainedInvokers implements InvokerSource {
   readonly #listeners = new Listeners();
   /** By name within the mount. */
   #tools: ReadonlyMap<string, Tool> = new Map();
-  /** Those that were left out, and were told of. */
+  /** Tools that were left out because of their names, and reported. */
   #doubles: ReadonlySet<string> = new Set();
-  /** What could not be read, and was told of. */
+  /** Tools that could not be read, and were reported. */
   readonly #unreadable = new WeakSet<object>();
 
   constructor(chain: readonly ToolInvoker[], report: FaultReporter) {
@@ -112,14 +112,14 @@ class ChainedInvokers implements InvokerSource {
 
   async invoke(name: string, input: unknown, context: MountContext): Promise<unknown> {
     const tool = this.#tools.get(name);
-    if (tool === undefined) throw notThere();
-    // Their schemas are of objects; one that is not has what it says.
+    if (tool === undefined) throw toolNotFound();
+    // A tool whose schema is not of an object receives the value as it is.
     const args = isJsonObject(input) ? input : ((input ?? {}) as Parameters<ToolInvoker["invoke"]>[1]);
     const answer: unknown = await tool.list.invoker.invoke(tool.name, args, context);
     return toAnswer(answer, { isDeclared: tool.operation.outputSchema !== undefined, addMeta: context.addMeta });
   }
 
-  /** @param tell - told of what is left out since its name is taken, once. */
+  /** Reads the tools of all lists. @param tell - receives, once, the reason why a tool is left out whose name is taken. */
   #take(tell: (cause: SurfaceError) => void): readonly MountedOperation[] {
     const taken: Taken = { tools: new Map(), wireNames: new Map(), doubles: new Set(), tell };
     const operations = this.#lists.flatMap((list) => list.items().flatMap((each) => this.#takeOne(each, list, taken)));
@@ -131,11 +131,11 @@ class ChainedInvokers implements InvokerSource {
   #takeOne(listed: unknown, list: InvokerList, taken: Taken): readonly MountedOperation[] {
     const read = this.#read(listed);
     if (read === "unreadable") return [];
-    // What is no tool is refused, and told of, by whoever makes entries.
+    // The catalog refuses and reports a value that is not a tool.
     return read === undefined ? [listed as MountedOperation] : this.#place({ ...read, list }, taken);
   }
 
-  /** What a list has; `undefined` where that is no tool. What cannot be read is told of once. */
+  /** Reads a listed tool; `undefined` for a value that is not a tool. Reports one that cannot be read, once. */
   #read(listed: unknown): ReadTool | "unreadable" | undefined {
     if (typeof listed !== "object" || listed === null) return undefined;
     try {
@@ -147,7 +147,7 @@ class ChainedInvokers implements InvokerSource {
     }
   }
 
-  /** The operation of a tool; none where another has its name. */
+  /** Returns the operation of a tool; none if its name is taken. */
   #place(listed: Tool, { tools, wireNames, doubles, tell }: Taken): readonly MountedOperation[] {
     const { list, name } = listed;
     const wireName = wireNameOf(name);
@@ -164,7 +164,7 @@ class ChainedInvokers implements InvokerSource {
     return [tool.operation];
   }
 
-  /** A tool is the same as before where it is told of in the same words. */
+  /** Returns the known tool, if the new one is equal to it. */
   #keep(tool: Tool): Tool {
     const known = this.#tools.get(tool.operation.name);
     return known !== undefined && known.list === tool.list && known.words === tool.words ? known : tool;
@@ -178,25 +178,25 @@ class ChainedInvokers implements InvokerSource {
 const fields: OptionFields<InvokersOptions> = { onFault: callable };
 
 /**
- * Makes what can be mounted of invokers of tools, the first one's before the next one's. Each is asked at once what it has; one that
- * answers later is listed when it has.
+ * Creates a mount source of several invokers, in their order. Lists the tools of each at once; those of an asynchronous invoker appear
+ * when its promise resolves.
  *
- * @throws SurfaceError `INVALID_OPTION` for what is no invoker, `NAME_COLLISION` naming both where two tools that are listed by now
- * have one name. Those that come later are left out, and reported.
+ * @throws SurfaceError `INVALID_OPTION` for a value that is not an invoker; `NAME_COLLISION` if two tools that are listed now have the
+ * same name. A tool that is listed later under a taken name is left out and reported.
  */
 export function invokers(chain: readonly ToolInvoker[], options: InvokersOptions = {}): InvokerSource {
-  const { onFault = reportToConsole } = readOptions(options, fields, "Chaining invokers");
+  const { onFault = reportToConsole } = readOptions(options, fields, "Cannot chain invokers");
   const given: readonly unknown[] = chain;
   if (given.length === 0 || !given.every(isInvoker)) {
-    throw new SurfaceError("INVALID_OPTION", "Chaining invokers: each must have the methods list() and invoke()");
+    throw new SurfaceError("INVALID_OPTION", "Cannot chain invokers: each must have the methods list() and invoke()");
   }
   return new ChainedInvokers(chain, toSafeReporter(onFault));
 }
 
 /**
- * As {@link invokers}, of those that are passed.
+ * Creates a mount source of the given invokers, as {@link invokers} does.
  *
- * @throws SurfaceError as that does.
+ * @throws SurfaceError as {@link invokers} does.
  * @example
  * ```ts
  * app.mount("tools", invoker(localTools, remoteTools));

@@ -12,7 +12,7 @@ export interface AnsweredFor {
   readonly addMeta: (members: JsonObject) => void;
 }
 
-/** Drops members about the connection that the result came by. */
+/** Drops members about the connection of the invoker. */
 function toMeta(meta: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith("io.modelcontextprotocol/")));
 }
@@ -31,7 +31,7 @@ function passOn(result: McpResult, { isDeclared, addMeta }: AnsweredFor): unknow
   const { content: blocks, structuredContent, isError, _meta } = result;
   if (_meta !== undefined) addMeta(toMeta(_meta));
   if (isError === true) return toFailure(result, isDeclared);
-  // The catalog writes a text block of it.
+  // The catalog adds a text block for it.
   if (blocks.length === 0 && structuredContent !== undefined) return structuredContent;
   return content(blocks.map(toBlock), { structured: structuredContent });
 }
@@ -71,7 +71,7 @@ export function toAnswer(value: unknown, answered: AnsweredFor): unknown {
     if (isPassedOn) return passOn(value, answered);
     if (!Array.isArray(value)) return value;
   }
-  // The output schema says how it is written.
+  // The catalog encodes it by the output schema.
   if (isDeclared && typeof value !== "string") return value;
   // The catalog refuses what is not JSON.
   return toBare(value as JsonValue | undefined, isDeclared);

@@ -4,23 +4,23 @@ import { isSchema } from "../../schema/standard.ts";
 import { toInputSchema, toOutputSchema } from "../../schema/compile-schema.ts";
 import { toId } from "../names.ts";
 
-/** One tool as an invoker tells of it, in the shapes that people have. */
+/** A tool as an invoker lists it. */
 export interface ToolSpec {
-  /** Any text. What is no letter, digit, `_`, `-` or dot is written otherwise, so that no two tools share a name. */
+  /** Any text. Characters other than letters, digits, `_`, `-` and dots are escaped, so different names stay different. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** What it takes: a Standard Schema or a JSON Schema, of whatever type its author has it. Default: `parameters`, else any object. */
+  /** Standard Schema or JSON Schema of the input. @default `parameters`, or else any object */
   readonly inputSchema?: object | undefined;
-  /** The same, as model providers call it. */
+  /** The input schema under the name that model providers use. */
   readonly parameters?: object | undefined;
-  /** What it answers; checked. Default: anything. */
+  /** Schema that the output is validated with. @default any output */
   readonly outputSchema?: object | undefined;
-  /** What is known of its behaviour, as MCP says it. A tool that does not say that it only reads may change something. */
+  /** Annotations of MCP. Without `readOnlyHint`, the tool counts as one that may change something. */
   readonly annotations?: ToolAnnotations | undefined;
 }
 
-/** What a tool says of its behaviour. */
+/** Behaviour hints, as in MCP. */
 export interface ToolAnnotations {
   readonly title?: string | undefined;
   readonly readOnlyHint?: boolean | undefined;
@@ -29,16 +29,16 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean | undefined;
 }
 
-/** Whatever tells of tools and runs them by name. Whoever made it closes it. */
+/** A registry that lists tools and runs them by name. The app does not close it. */
 export interface ToolInvoker {
-  /** What there is now, at once or later. One that answers at once and cannot tell of changes is asked before each call too. */
+  /** Returns the present tools. A synchronous invoker without `subscribe` is also asked before each call. */
   list(): readonly ToolSpec[] | PromiseLike<readonly ToolSpec[]>;
   /**
-   * Runs a tool, by the name that it was listed by. A text it answers is told as it is, an object as such, anything else as JSON;
-   * a result as MCP has them (`{ content, isError?, structuredContent? }`) is passed on. What it throws is masked, but for `Refusal`.
+   * Runs a tool by its listed name. Texts and objects are returned as they are, other values as JSON. An MCP tool result
+   * (`{ content, isError?, structuredContent? }`) is passed on. Errors other than `Refusal` are masked.
    */
   invoke(name: string, args: JsonObject, context: MountContext): unknown;
-  /** Calls `changed` after each change of the list. Returns what stops it. */
+  /** Calls `changed` after each change of the list. Returns a function that unsubscribes. */
   subscribe?(changed: () => void): () => void;
 }
 

@@ -115,7 +115,9 @@ describe("the steps of an agent (D11)", () => {
       telling(undefined, null, 3, "llm_call_started", {}, { kind: 7 }, { kind: "" }, hostile, { kind: "good" }),
     );
     expect(reports.map(({ progress, message }) => [progress, message])).toEqual([[1, "good"]]);
-    expect(complaints()).toEqual(['agent "tell": Telling a step of agent "tell": it must be an object with a "kind"']);
+    expect(complaints()).toEqual([
+      'agent "tell": Cannot report a step of agent "tell": it must be an object with a "kind"',
+    ]);
     expect(outcome).toMatchObject({ kind: "answer" });
   });
 

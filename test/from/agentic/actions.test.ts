@@ -256,7 +256,7 @@ describe("the actions of a service", () => {
     shown.stop();
     shown.source.subscribe(() => {})();
     expect(shown.messages()).toEqual([
-      'Showing a service: "describe" has said something of nothing that it was asked of, as "look", "turn-off"',
+      'Cannot use "describe": it returned nothing for every entry, such as "look", "turn-off"; check the keys that it compares',
     ]);
     const one = show(service, { describe: (action) => (action === "look" ? {} : undefined) });
     one.stop();
@@ -287,6 +287,6 @@ describe("the actions of a service", () => {
   ])("are left out, and told of, when what is to say more of them %s", (_what, say) => {
     const shown = show(stage({ actions: { heal: act() } }).service, { describe: say });
     expect(shown.names()).toEqual([]);
-    expect(shown.messages()).toEqual([expect.stringMatching(/^Listing action "heal": it is left out, since /)]);
+    expect(shown.messages()).toEqual([expect.stringMatching(/^Cannot list action "heal": .*; it is left out$/)]);
   });
 });

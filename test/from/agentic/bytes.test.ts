@@ -181,7 +181,7 @@ describe("the bytes that an action takes", () => {
     const shown = show(stage({ actions: { it: { schema: { patternProperties: { a: blob } } }, other: {} } }).service);
     expect(shown.names()).toEqual(["other"]);
     expect(shown.messages()).toEqual([
-      'Listing action "it": it is left out, since Cannot decode the bytes below "patternProperties" of a schema',
+      'Cannot list action "it": Cannot decode the bytes below "patternProperties" of a schema; it is left out',
     ]);
   });
 });

@@ -107,7 +107,7 @@ describe("the links of a service", () => {
     expect(shown.names()).toHaveLength(9);
     expect(shown.names().at(-1)).toBe("n.n.n.n.n.n.n.n.at");
     expect(shown.messages()).toEqual([
-      'Following link "n.n.n.n.n.n.n.n.n": it is left out, since more than 8 links lead to it',
+      'Cannot follow link "n.n.n.n.n.n.n.n.n": more than 8 links lead to it; it is left out',
     ]);
   });
 
@@ -121,7 +121,7 @@ describe("the links of a service", () => {
     }
     const shown = show(level[0] ?? stage().service, { links: true });
     expect(shown.names()).toHaveLength(1001);
-    expect(shown.messages()).toEqual(["Following links: there are more than 1000"]);
+    expect(shown.messages()).toEqual(["Cannot follow all links: there are more than 1000"]);
   });
 
   it("A18 are told by a tool, those that lead back too, when that is asked for", async () => {
@@ -171,10 +171,10 @@ describe("the links of a service", () => {
   });
 
   it.each<[string, AgenticServices, string]>([
-    ["there are none", [], "there must be one at least"],
-    ["there are none by name", {}, "there must be one at least"],
+    ["there are none", [], "pass at least one"],
+    ["there are none by name", {}, "pass at least one"],
     ["one of a name is none", { shop: {} as AgenticService }, "must have the functions states, actions and execute"],
-    ["two have one name", [stage().service, stage().service], '"game" and service "game" are both called "game"'],
+    ["two have one name", [stage().service, stage().service], '"game" and service "game" both have the name "game"'],
     ["one of several has no name", [stage().service, { ...stage().service, serviceName: "" }], "must have a"],
     // What a caller who casts may hand over.
     ["one is none", [{} as AgenticService], "must have the functions states, actions and execute"],

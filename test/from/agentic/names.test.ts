@@ -53,6 +53,6 @@ describe("the names of what services have", () => {
   });
 
   it.each(["", ".", "..", "\ud800"])("a state is refused a path when its key is %j", (key) => {
-    expect(() => toStatePath([], key)).toThrow("Naming a state");
+    expect(() => toStatePath([], key)).toThrow("Cannot name a state");
   });
 });

@@ -158,7 +158,7 @@ describe("what a service tells", () => {
     );
     await settled();
     expect(shown.names()).toEqual(["heal"]);
-    expect(shown.messages()[0]).toBe("Observing a part of a service: it must return a function");
+    expect(shown.messages()[0]).toBe("Cannot observe a service: the observable must return a function that stops it");
     shown.stop();
   });
 
@@ -172,7 +172,7 @@ describe("what a service tells", () => {
       await settled();
       expect(shown.names()).toEqual(["heal"]);
       expect(shown.changes()).toBe(0);
-      expect(shown.messages()).toEqual([expect.stringContaining("what it tells must be an object")]);
+      expect(shown.messages()).toEqual([expect.stringContaining("the value must be an object")]);
     },
   );
 
@@ -277,7 +277,7 @@ describe("what a service tells", () => {
       {
         given: { a: { parameters: [{}, {}] } },
         names: [],
-        why: "it takes several parameters, and its execute() must be a function",
+        why: "it has several parameters, so its execute() must be a function",
       },
     ],
     [
@@ -316,7 +316,7 @@ describe("what a service tells", () => {
     const shown = show(stage({ states: { [key]: state(1), hp: state(2) } }).service, { states: "resource" });
     expect(shown.paths()).toEqual(["state/hp"]);
     expect(shown.messages()).toEqual([
-      expect.stringMatching(/^Showing state ".*": it is left out, since Naming a state/),
+      expect.stringMatching(/^Cannot show state ".*": Cannot name a state: .*; it is left out$/),
     ]);
   });
 
@@ -335,11 +335,11 @@ describe("what a service tells", () => {
     ["has a mode that is none", { states: "all" }, '"states" must be'],
     ["has links that are no flag", { links: "yes" }, '"links" must be true or false'],
     ["says more by what is no function", { describe: {} }, '"describe" must be a function'],
-    ["says of states what nobody is held to", { describeState: () => ({}) }, 'it needs "states" to be "resource"'],
+    ["says of states what nobody is held to", { describeState: () => ({}) }, 'set "states" to "resource"'],
     [
       "keeps back what one tool answers",
       { states: "tool", describeState: () => ({}) },
-      '"describeState" describes states',
+      '"describeState" describes resources',
     ],
   ])("is refused to be shown when the call %s", (_what, options, message) => {
     expect(() => agenticService(stage().service, options)).toThrow(message);

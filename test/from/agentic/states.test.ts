@@ -146,7 +146,7 @@ describe("the states of a service", () => {
     const shown = show(service, { states: "tool" });
     expect(shown.names()).toEqual(["get_state", "heal"]);
     expect(shown.messages()).toEqual([
-      'Listing action "get_state": it is left out, since its name is taken by tool "get_state" of its source',
+      'Cannot list action "get_state": its name is taken by tool "get_state" of the mount; it is left out',
     ]);
   });
 });

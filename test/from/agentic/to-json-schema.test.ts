@@ -65,8 +65,8 @@ describe("a schema of a service", () => {
   it.each<[string, object, string]>([
     ["has a reference", { properties: { a: { $ref: "#/$defs/a" } } }, '"$ref" is not supported'],
     ["holds itself", endless, "nested more than 64 levels deep"],
-    ["says what is no JSON", { enum: [1n] }, '"enum" holds what is no JSON'],
-    ["has a part that is no schema", { properties: { a: "string" } }, "a part of it is no schema"],
+    ["says what is no JSON", { enum: [1n] }, '"enum" must be JSON'],
+    ["has a part that is no schema", { properties: { a: "string" } }, "a part of it is not a schema"],
   ])("A20 is refused when it %s", (_what, given, message) => {
     expect(() => toJSONSchema(given)).toThrow(message);
   });

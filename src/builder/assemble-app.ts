@@ -5,7 +5,7 @@ import { createCatalog, withTools } from "../catalog/create-catalog.ts";
 import { createLiveCatalog, type LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { CatalogScopes } from "../catalog/entry-scopes.ts";
-import { createListedItems, type ListedItems } from "../catalog/resources/listed-items.ts";
+import { createListedItems } from "../catalog/resources/listed-items.ts";
 import { createReadResourceTool, createWaitForChangeTool } from "../catalog/resources/pull-tools.ts";
 import { createUriResolver } from "../catalog/resolve-uri.ts";
 import { ResourceWatches } from "../catalog/resources/resource-watches.ts";
@@ -41,25 +41,11 @@ import type { AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
 import { ResourceLookup } from "./resource-lookup.ts";
 
-/** Dependencies of {@link assembleViews}. */
-export interface AssembleDeps {
+interface AssembleDeps {
   readonly definition: AppDefinition;
-  /** Connects with the first use. */
   readonly held: HeldSurface;
   readonly report: FaultReporter;
   readonly scope: Scope;
-}
-
-/** The entries of an app, and its views of them. */
-export interface AppViews {
-  readonly live: LiveCatalog;
-  readonly views: Views;
-  readonly resolver: ViewResolver;
-  readonly lookup: ResourceLookup;
-  readonly lists: CatalogLists;
-  readonly watches: ResourceWatches;
-  readonly items: ListedItems | undefined;
-  readonly large: LargeValues;
 }
 
 function owned<TOwned extends { close(): void | Promise<void> }>(scope: Scope, created: TOwned): TOwned {
@@ -67,12 +53,8 @@ function owned<TOwned extends { close(): void | Promise<void> }>(scope: Scope, c
   return created;
 }
 
-/**
- * Creates the entries of an app and the views of them, for requests and for replays. Connects nothing and runs no handler.
- *
- * @throws SurfaceError with a boot code.
- */
-export function assembleViews({ definition, held, report, scope }: AssembleDeps): AppViews {
+/** Creates the entries of an app and the views of them, for requests and replays. Neither connects nor runs a handler. */
+function assembleViews({ definition, held, report, scope }: AssembleDeps) {
   const { surface, options, exposures, mounts, context } = definition;
   const { channel, subscriptions } = held;
   const { name = surface.name, uriPrefix = `surface://${surface.name}/`, instructions } = options;

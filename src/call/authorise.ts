@@ -1,5 +1,5 @@
 import type { Caller } from "../surface/caller.ts";
-import type { EntryGuard, Requirements } from "../catalog/entry.ts";
+import type { EntryGuard } from "../catalog/entry.ts";
 import type { Denied } from "../catalog/outcome.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { CallContext } from "./call-context.ts";
@@ -35,12 +35,12 @@ function isExempt({ isAnonymous, isTool }: Caller): boolean {
   return isAnonymous && isTool !== true;
 }
 
-function hasAll(caller: Caller, scopes: readonly string[] | undefined): boolean {
-  return scopes === undefined || scopes.every((scope) => caller.scopes.includes(scope));
+function hasAll(caller: Caller, scopes: readonly string[] = []): boolean {
+  return scopes.every((scope) => caller.scopes.includes(scope));
 }
 
-function hasOne(caller: Caller, { scopesAny }: Requirements): boolean {
-  return scopesAny.length === 0 || scopesAny.some((scope) => caller.scopes.includes(scope));
+function hasOne(caller: Caller, scopes: readonly string[] = []): boolean {
+  return scopes.length === 0 || scopes.some((scope) => caller.scopes.includes(scope));
 }
 
 /** Returns all scopes of an entry, and the first of those of which one is enough. */
@@ -57,15 +57,15 @@ function everything({ scopes, requires }: EntryGuard, hasAny: boolean): readonly
 export function authorise(caller: Caller, entry: EntryGuard): MissingGrant | undefined {
   const { requires } = entry;
   if (requires?.resource !== undefined && !mayActOn(caller, requires.resource)) return hopeless;
-  const hasAny = requires === undefined || hasOne(caller, requires);
+  const hasAny = hasOne(caller, requires?.scopesAny);
   if (hasAny && hasAll(caller, isExempt(caller) ? requires?.scopes : entry.scopes)) return undefined;
   return caller.isAnonymous ? hopeless : { scopes: everything(entry, hasAny) };
 }
 
 /** Finishes the call of a caller who may not use an entry, and returns its answer; `undefined` if the caller may. */
 export function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
-  const lack = authorise(call.caller, entry);
-  if (lack === undefined) return undefined;
+  const missing = authorise(call.caller, entry);
+  if (missing === undefined) return undefined;
   call.finish();
-  return { kind: "denied", scopes: lack.scopes };
+  return { kind: "denied", scopes: missing.scopes };
 }

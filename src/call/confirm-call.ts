@@ -90,14 +90,14 @@ async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
 function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
   const { action, content } = readFilled(answer);
   if (action !== "accept") {
-    throw new Refusal("DECLINED", "the user was asked to confirm this call and did not agree; nothing has run", {
+    throw new Refusal("DECLINED", "the user was asked to confirm this call and did not agree; it has not run", {
       action,
     });
   }
   const typed = content[typedField];
   // The Unicode form of toConfirmWord().
   if (confirmWord !== undefined && (typeof typed !== "string" || typed.normalize("NFC") !== confirmWord)) {
-    throw new Refusal("DECLINED", `the user was asked to type "${confirmWord}" and did not; nothing has run`, {
+    throw new Refusal("DECLINED", `the user was asked to type "${confirmWord}" and did not; it has not run`, {
       action,
     });
   }

@@ -85,7 +85,7 @@ type CallTime = Pick<ToolEntry, "timeoutMs" | "countsQuestions">;
 
 function nothing(): void {}
 
-function isHeld({ held }: CallContext): boolean {
+function isPaused({ held }: CallContext): boolean {
   return held !== undefined && held.count > 0;
 }
 
@@ -179,7 +179,7 @@ export class Deadlines {
     if (countsQuestions === true && deadlineAt < call.latestAt) call.latestAt = deadlineAt;
     call.deadline = Math.min(Math.ceil(Date.now() + call.dueAt - now), deadlineOf(parent, now));
     // The end of the parent ends this call, unless the call outlives the parent or the parent's clock stands still.
-    if (parentDueAt <= requested && onAbort !== "continue-running" && !isHeld(parent)) return nothing;
+    if (parentDueAt <= requested && onAbort !== "continue-running" && !isPaused(parent)) return nothing;
     // Only timeouts of tools have queues, since other limits would need a queue for each call.
     const hasToolTimeout = requested === own && own < parentDueAt;
     return hasToolTimeout ? this.#enqueue(call, timeoutMs) : this.#startTimer(call, call.dueAt - now);

@@ -1,17 +1,12 @@
-import type { EntryCall, ToolEntry } from "../catalog/entry.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
 import { readField, toFieldSchema, type NumberField } from "../catalog/tool-schemas.ts";
 import { Refusal } from "../errors.ts";
-import { deepFreeze, type JsonObject } from "../schema/json.ts";
+import { deepFreeze } from "../schema/json.ts";
+import type { Caller } from "../surface/caller.ts";
 import { createCallTool } from "./call-tool.ts";
-import {
-  findOperation,
-  toGatewayEntry,
-  toOperationNotFound,
-  toScope,
-  type GatewayAnswer,
-  type GatewayDeps,
-} from "./gateway-entry.ts";
+import { findOperation, toGatewayEntry, toOperationNotFound, toScope, type GatewayDeps } from "./gateway-entry.ts";
 import { describeOperation, schemasOf } from "./operation.ts";
+import type { Found } from "./rank-operations.ts";
 import { misfit, readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
 
@@ -47,15 +42,8 @@ const listLimit: NumberField = {
   description: "Maximum number",
 };
 
-interface ListRequest {
-  readonly namespace: string;
-  readonly limit: number;
-  /** The last id of the page before. The operations sorted after it are returned, so that no cursor expires. */
-  readonly after: string;
-}
-
 function createListTool(deps: GatewayDeps): ToolEntry {
-  return toGatewayEntry<ListRequest>(
+  return toGatewayEntry(
     {
       name: "list",
       title: "List operations",
@@ -81,6 +69,7 @@ function createListTool(deps: GatewayDeps): ToolEntry {
       decode: (args) => ({
         namespace: readText(args, "namespace", "a namespace") ?? "",
         limit: readField(listLimit, args),
+        // The last id of the page before, so that no cursor expires.
         after: readText(args, "cursor", "next of a previous answer") ?? "",
       }),
       async run({ namespace, limit, after }, { caller }) {
@@ -97,7 +86,7 @@ function createListTool(deps: GatewayDeps): ToolEntry {
 }
 
 function createSchemaTool(deps: GatewayDeps): ToolEntry {
-  return toGatewayEntry<string>(
+  return toGatewayEntry(
     {
       name: "schema",
       title: "Get an operation's schemas",
@@ -142,30 +131,23 @@ const searchLimit: NumberField = {
   description: "Maximum number",
 };
 
-interface SearchRequest {
-  readonly query: SearchQuery;
+interface FindBounds {
+  readonly caller: Caller;
   readonly namespace: string;
   readonly limit: number;
 }
 
-async function search(deps: GatewayDeps, request: SearchRequest, { caller }: EntryCall): Promise<GatewayAnswer> {
-  const { query, namespace, limit: most } = request;
+/** Returns all operations for a query without words. */
+async function find(deps: GatewayDeps, query: SearchQuery, { caller, ...bounds }: FindBounds): Promise<Found> {
   const catalog = deps.catalog(caller);
-  const scope = toScope(deps, caller, namespace);
-  const isOpen = query.words.length === 0;
-  const listed = isOpen ? await deps.index.list(catalog, scope) : [];
-  const { whole, partly, total } = isOpen
-    ? { whole: listed, partly: [], total: listed.length }
-    : await deps.index.search(catalog, query, { ...scope, most });
-  const { text } = takePage([...whole, ...partly], most, (entry) => {
-    const { id: tool, description = entry.title ?? "" } = entry;
-    return partly.includes(entry) ? { tool, description, partial: true } : { tool, description };
-  });
-  return { text: `{"tools":[${text}],"total":${total}}` };
+  const scope = toScope(deps, caller, bounds.namespace);
+  if (query.words.length > 0) return deps.index.search(catalog, query, { ...scope, most: bounds.limit });
+  const whole = await deps.index.list(catalog, scope);
+  return { whole, partly: [], total: whole.length };
 }
 
 function createSearchTool(deps: GatewayDeps): ToolEntry {
-  return toGatewayEntry<SearchRequest>(
+  return toGatewayEntry(
     {
       name: "search",
       title: "Search operations",
@@ -185,12 +167,19 @@ function createSearchTool(deps: GatewayDeps): ToolEntry {
         properties: { tools: { type: "array" }, total: { type: "integer" } },
         required: ["tools", "total"],
       }),
-      decode: (args: JsonObject) => ({
+      decode: (args) => ({
         query: toSearchQuery(readText(args, "q", "a query") ?? ""),
         namespace: readText(args, "namespace", "a namespace") ?? "",
         limit: readField(searchLimit, args),
       }),
-      run: (request, call) => search(deps, request, call),
+      async run({ query, namespace, limit }, { caller }) {
+        const { whole, partly, total } = await find(deps, query, { caller, namespace, limit });
+        const { text } = takePage([...whole, ...partly], limit, (entry) => {
+          const { id: tool, description = entry.title ?? "" } = entry;
+          return { tool, description, partial: partly.includes(entry) || undefined };
+        });
+        return { text: `{"tools":[${text}],"total":${total}}` };
+      },
     },
     deps,
   );

@@ -15,21 +15,25 @@ export interface Decision {
 /** The reason for denying a view that no rule defines. */
 export const unknownView = "unknown MCP surface";
 
-/** Readers of the fields of an entity. A rule is indexed by the first of these fields that it names. */
-const readers = {
-  principal: (entity: ViewEntity) => entity.principal,
-  surface: (entity: ViewEntity) => entity.surface,
-  project: (entity: ViewEntity) => entity.project,
-  "client.name": (entity: ViewEntity) => entity.client?.name,
-  "client.version": (entity: ViewEntity) => entity.client?.version,
-  user_agent: (entity: ViewEntity) => entity.user_agent,
-} satisfies Readonly<Record<string, (entity: ViewEntity) => string | undefined>>;
+/** A field that rules test. */
+interface Field {
+  readonly ofEntity: (entity: ViewEntity) => string | undefined;
+  readonly ofCondition: (when: ViewCondition) => OneOf | undefined;
+}
 
-type EntityField = keyof typeof readers;
+/** All fields. A rule is indexed by the first of them that it names. */
+const fields: readonly Field[] = [
+  { ofEntity: ({ principal }) => principal, ofCondition: ({ principal }) => principal },
+  { ofEntity: ({ surface }) => surface, ofCondition: ({ surface }) => surface },
+  { ofEntity: ({ project }) => project, ofCondition: ({ project }) => project },
+  { ofEntity: ({ client }) => client?.name, ofCondition: ({ client }) => client?.name },
+  { ofEntity: ({ client }) => client?.version, ofCondition: ({ client }) => client?.version },
+  { ofEntity: ({ user_agent }) => user_agent, ofCondition: ({ user_agent }) => user_agent },
+];
 
 /** One field of a condition, with the values that match. */
 interface FieldCondition {
-  readonly field: EntityField;
+  readonly field: Field;
   readonly values: ReadonlySet<string>;
 }
 
@@ -45,7 +49,7 @@ type RulesByValue = Map<string, CompiledRule[]>;
 
 interface CompiledPacket {
   /** Rules with a condition. A decision tests only those that require a value of the entity. */
-  readonly byField: ReadonlyMap<EntityField, RulesByValue>;
+  readonly byField: ReadonlyMap<Field, RulesByValue>;
   /** The first rule without a condition. */
   readonly open: CompiledRule | undefined;
   /** The decisions if no rule matches: the default view shows everything, and no other view exists. */
@@ -53,31 +57,22 @@ interface CompiledPacket {
   readonly unknown: Decision;
 }
 
-function toConditions({ client, ...texts }: ViewCondition): readonly FieldCondition[] {
-  const named: Readonly<Record<EntityField, OneOf | undefined>> = {
-    principal: texts.principal,
-    surface: texts.surface,
-    project: texts.project,
-    "client.name": client?.name,
-    "client.version": client?.version,
-    user_agent: texts.user_agent,
-  };
-  // The names of a record that lists every field.
-  return (Object.keys(readers) as EntityField[]).flatMap((field) => {
-    const oneOf = named[field];
-    return oneOf === undefined ? [] : { field, values: new Set(typeof oneOf === "string" ? [oneOf] : oneOf) };
+function toConditions(when: ViewCondition): readonly FieldCondition[] {
+  return fields.flatMap((field) => {
+    const oneOf = field.ofCondition(when);
+    return oneOf === undefined ? [] : { field, values: new Set([oneOf].flat()) };
   });
 }
 
 /** Returns whether a rule matches. A field that the entity lacks matches no value. */
 function matches(entity: ViewEntity, { conditions }: CompiledRule): boolean {
   return conditions.every(({ field, values }) => {
-    const value = readers[field](entity);
+    const value = field.ofEntity(entity);
     return value !== undefined && values.has(value);
   });
 }
 
-function addRule(byField: Map<EntityField, RulesByValue>, rule: CompiledRule, first: FieldCondition): void {
+function addRule(byField: Map<Field, RulesByValue>, rule: CompiledRule, first: FieldCondition): void {
   const byValue: RulesByValue = byField.get(first.field) ?? new Map();
   byField.set(first.field, byValue);
   for (const value of first.values) {
@@ -89,7 +84,7 @@ function addRule(byField: Map<EntityField, RulesByValue>, rule: CompiledRule, fi
 
 function compilePacket(packet: ViewPacket | undefined, server: string | undefined): CompiledPacket {
   const about = { packet: packet?.id, server };
-  const byField = new Map<EntityField, RulesByValue>();
+  const byField = new Map<Field, RulesByValue>();
   let open: CompiledRule | undefined;
   for (const [order, { id, when = {}, verdict }] of packet?.rules.entries() ?? []) {
     const conditions = toConditions(when);
@@ -109,7 +104,7 @@ function compilePacket(packet: ViewPacket | undefined, server: string | undefine
 function findRule({ byField, open }: CompiledPacket, entity: ViewEntity): CompiledRule | undefined {
   let first = open;
   for (const [field, byValue] of byField) {
-    const value = readers[field](entity);
+    const value = field.ofEntity(entity);
     const rules = value === undefined ? undefined : byValue.get(value);
     const found = rules?.find((rule) => matches(entity, rule));
     if (found !== undefined && (first === undefined || found.order < first.order)) first = found;

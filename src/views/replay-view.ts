@@ -10,7 +10,7 @@ import { defaultView, type Caller } from "../surface/caller.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { toEntity, type Decision } from "./compile-rules.ts";
 import { show, showTo, type HiddenEntry } from "./show.ts";
-import type { ViewEntity, ViewPacket, ViewVerdict } from "./view-rules.ts";
+import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
 import type { Views } from "./views.ts";
 
 /** The result of a replay: the entries that a caller would see, and what hides the others. Requests get the same decision. */
@@ -150,63 +150,29 @@ function readRequest(args: JsonObject): ReplayRequest {
   return { action, surface: readName(args, "surface") ?? defaultView, project: readName(args, "project") };
 }
 
-/** The installed packets in order. The last packet of a scope is in force. */
-export interface ViewList {
-  readonly surface_packets: readonly (Pick<ViewPacket, "id" | "project"> & {
-    readonly scope: "global" | "project";
-    readonly rule_count: number;
-  })[];
-  readonly count: number;
-  /** The reason why the rules cannot be read; every view is denied meanwhile. */
-  readonly unreadable?: string;
-}
-
-/** The packet in force for a caller, and its decision. */
-export interface ViewDescription {
-  readonly entity: ViewEntity;
-  /** Left out if no packet is in force. */
-  readonly packet?: Omit<ViewPacket, "rules">;
-  readonly rules: readonly {
-    readonly id: string;
-    readonly classification: ViewVerdict["kind"];
-    /** Whether the rule's condition on the view matches. */
-    readonly matches_surface: boolean;
-  }[];
-  readonly verdict: ViewVerdict;
-  /** The rule that decided; left out if none matches. */
-  readonly rule?: string;
-}
-
-/** Returns a summary of the installed packets. */
-export function listViews(views: Views): ViewList {
+/** Returns a summary of the installed packets, for JSON. The last packet of a scope is in force. */
+export function listViews(views: Views): object {
   const { packets, unreadable } = views.installed;
-  const surface_packets: ViewList["surface_packets"] = packets.map(({ id, project, rules }) => ({
-    id,
-    ...(project === undefined ? { scope: "global" } : { scope: "project", project }),
-    rule_count: rules.length,
-  }));
-  return { surface_packets, count: packets.length, ...(unreadable === undefined ? {} : { unreadable }) };
+  const surface_packets = packets.map(({ id, project, rules }) => {
+    return { id, scope: project === undefined ? "global" : "project", project, rule_count: rules.length };
+  });
+  return { surface_packets, count: packets.length, unreadable };
 }
 
-/** Returns the packet in force for a caller, a summary of its rules, and the decision. */
-export function describeViews(views: Views, caller: Caller): ViewDescription {
+/** Returns the packet in force for a caller, a summary of its rules, and the decision, for JSON. */
+export function describeViews(views: Views, caller: Caller): object {
   const entity = toEntity(caller);
   const { verdict, rule } = views.decide(entity);
   const { packets } = views.installed;
   const own = packets.findLast(({ project }) => project !== undefined && project === entity.project);
   const inForce = own ?? packets.findLast(({ project }) => project === undefined);
   const { rules, ...packet } = inForce ?? { rules: [] };
-  return {
-    entity,
-    ...("id" in packet ? { packet } : {}),
-    rules: rules.map((each, index) => ({
-      id: each.id ?? `${index + 1}`,
-      classification: each.verdict.kind,
-      matches_surface: [each.when?.surface ?? entity.surface].flat().includes(entity.surface),
-    })),
-    verdict,
-    ...(rule === undefined ? {} : { rule }),
-  };
+  const listed = rules.map((each, index) => ({
+    id: each.id ?? `${index + 1}`,
+    classification: each.verdict.kind,
+    matches_surface: [each.when?.surface ?? entity.surface].flat().includes(entity.surface),
+  }));
+  return { entity, packet: "id" in packet ? packet : undefined, rules: listed, verdict, rule };
 }
 
 /** Dependencies of {@link createReplayTool}. */

@@ -1,9 +1,9 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
+import { invalidArgument, ownArgument } from "../catalog/tool-schemas.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
-import { toGatewayEntry, type GatewayDeps } from "./gateway-entry.ts";
-import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";
+import { rejectUnknown, toGatewayEntry, type GatewayDeps } from "./gateway-entry.ts";
 import { batchMs, runBatch, type BatchCall, type BatchRequest } from "./run-batch.ts";
 
 /** The maximum number of calls of a batch. */
@@ -61,13 +61,13 @@ const description =
 const callFields = ["tool", "input"];
 
 function readCall(call: JsonValue, path: string): BatchCall {
-  if (!isJsonObject(call)) throw misfit(path, "expected { tool, input? }, an object");
+  if (!isJsonObject(call)) throw invalidArgument(path, "expected { tool, input? }, an object");
   rejectUnknown(call, callFields, [path]);
   const tool = ownArgument(call, "tool");
-  if (typeof tool !== "string") throw misfit(`${path}.tool`, "expected the id of an operation, a string");
+  if (typeof tool !== "string") throw invalidArgument(`${path}.tool`, "expected the id of an operation, a string");
   const given = ownArgument(call, "input");
   if (given === undefined) return { tool, input: {} };
-  if (!isJsonObject(given)) throw misfit(`${path}.input`, "expected the operation's input, an object");
+  if (!isJsonObject(given)) throw invalidArgument(`${path}.input`, "expected the operation's input, an object");
   return { tool, input: given };
 }
 
@@ -84,10 +84,10 @@ function readAlone(call: JsonValue, index: number): BatchCall | Refused {
 
 function decode(args: JsonObject): BatchRequest {
   const isParallel = ownArgument(args, "parallel") ?? false;
-  if (typeof isParallel !== "boolean") throw misfit("parallel", "expected true or false");
+  if (typeof isParallel !== "boolean") throw invalidArgument("parallel", "expected true or false");
   const calls = ownArgument(args, "calls");
   if (!Array.isArray(calls) || calls.length === 0 || calls.length > maxCalls) {
-    throw misfit("calls", `expected a list of 1 to ${maxCalls} calls`);
+    throw invalidArgument("calls", `expected a list of 1 to ${maxCalls} calls`);
   }
   return { calls: calls.map(readAlone), isParallel };
 }

@@ -3,12 +3,13 @@ import type { EntryCall, EntryGuard, ToolEntry, ToolHints } from "../catalog/ent
 import { operationNotFound, type Refused } from "../catalog/outcome.ts";
 import { gatewayOrigin, type GatewayToolName } from "../catalog/own-tool-names.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
+import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
+import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import type { Caller } from "../surface/caller.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { OperationIndex } from "./operation-index.ts";
 import type { SearchScope } from "./operation-slots.ts";
-import { rejectUnknown } from "./read-argument.ts";
 import { toNameQuery } from "./search-query.ts";
 
 /** Dependencies of the tools of a gateway. */
@@ -63,6 +64,15 @@ export async function toOperationNotFound(deps: GatewayDeps, { tool, caller }: N
   if (others.length === 0) return operationNotFound;
   const near = others.map(({ id }) => `"${id}"`);
   return { ...operationNotFound, message: `${operationNotFound.message}; near it: ${near.join(", ")}` };
+}
+
+/** Refuses unknown arguments: the answer to a call with an ignored one would mislead. @throws SurfaceError `VALIDATION_ERROR`. */
+export function rejectUnknown(args: JsonObject, known: readonly string[], path: readonly string[] = []): void {
+  const unknown = Object.keys(args).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const message = `there is no such argument; expected ${known.join(", ")}`;
+  const issues = unknown.slice(0, maxIssues).map((name) => createIssue([...path, name], message));
+  throw new SurfaceError("VALIDATION_ERROR", "Cannot read the arguments: some are unknown", { issues });
 }
 
 /** The deadline of tools that run no operation, in milliseconds. */

@@ -1,14 +1,20 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { readField, toFieldSchema, type NumberField } from "../catalog/tool-schemas.ts";
+import { invalidArgument, ownArgument, readField, toFieldSchema, type NumberField } from "../catalog/tool-schemas.ts";
 import { Refusal } from "../errors.ts";
-import { deepFreeze } from "../schema/json.ts";
+import { deepFreeze, type JsonObject } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
 import { createCallTool } from "./call-tool.ts";
 import { findOperation, toGatewayEntry, toOperationNotFound, toScope, type GatewayDeps } from "./gateway-entry.ts";
 import { describeOperation, schemasOf } from "./operation.ts";
 import type { Found } from "./rank-operations.ts";
-import { misfit, readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
+
+/** Returns an optional text. @throws SurfaceError `VALIDATION_ERROR`. */
+function readText(args: JsonObject, name: string, expected: string): string | undefined {
+  const value = ownArgument(args, name);
+  if (value === undefined || typeof value === "string") return value;
+  throw invalidArgument(name, `expected ${expected}, a string`);
+}
 
 /** Bytes of JSON on a page. Neither this server nor most hosts cut a result of this size. */
 const maxPageBytes = 96 * 1024;
@@ -109,7 +115,7 @@ function createSchemaTool(deps: GatewayDeps): ToolEntry {
       }),
       decode(args) {
         const tool = readText(args, "tool", "the id of an operation");
-        if (tool === undefined) throw misfit("tool", "expected the id of an operation, a string");
+        if (tool === undefined) throw invalidArgument("tool", "expected the id of an operation, a string");
         return tool;
       },
       async run(tool, { caller }) {

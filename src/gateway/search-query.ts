@@ -1,5 +1,5 @@
+import { invalidArgument } from "../catalog/tool-schemas.ts";
 import { SurfaceError } from "../errors.ts";
-import { misfit } from "./read-argument.ts";
 
 const chunks = /[\p{L}\p{N}\p{M}]+/gu;
 const capitals = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
@@ -69,11 +69,11 @@ export interface SearchQuery {
 export function toSearchQuery(q: string): SearchQuery {
   // A character may be two UTF-16 units.
   if (q.length > maxLength * 2 || Array.from(q).length > maxLength) {
-    throw misfit("q", `expected at most ${maxLength} characters`);
+    throw invalidArgument("q", `expected at most ${maxLength} characters`);
   }
   const all = toWords(q);
   const unique = [...new Set(all)];
-  if (unique.length > maxWords) throw misfit("q", `expected at most ${maxWords} words`);
+  if (unique.length > maxWords) throw invalidArgument("q", `expected at most ${maxWords} words`);
   const required = unique.filter((word) => !stopWords.has(word));
   const words = required.length === 0 ? unique : required;
   const pairs = new Map(

@@ -4,7 +4,7 @@ import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
 import { gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
-import { SurfaceError } from "../errors.ts";
+import { invalidArgument, ownArgument } from "../catalog/tool-schemas.ts";
 import { deepFreeze, type JsonObject } from "../schema/json.ts";
 import { defaultView, type Caller } from "../surface/caller.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
@@ -130,23 +130,18 @@ const description =
   "and resources, the hidden ones, and the rule that hides each; list to get the packets of rules; describe to get the rules for one " +
   "view and the rule that decides.";
 
-function refuse(path: string, message: string): SurfaceError {
-  return new SurfaceError("VALIDATION_ERROR", `Cannot read "${path}": its value does not fit`, {
-    issues: [{ path, message }],
-  });
-}
-
 function readName(args: JsonObject, key: string): string | undefined {
-  const name = Object.hasOwn(args, key) ? args[key] : undefined;
+  const name = ownArgument(args, key);
   if (name === undefined || name === "") return undefined;
   if (typeof name === "string" && name.length <= maxNameLength) return name;
-  throw refuse(key, `expected a name of at most ${maxNameLength} characters`);
+  throw invalidArgument(key, `expected a name of at most ${maxNameLength} characters`);
 }
 
 function readRequest(args: JsonObject): ReplayRequest {
-  const given = Object.hasOwn(args, "action") ? args["action"] : undefined;
+  const given = ownArgument(args, "action");
   const action = actions.find((each) => each === given);
-  if (action === undefined) throw refuse("action", `expected ${actions.map((each) => `"${each}"`).join(", ")}`);
+  if (action === undefined)
+    throw invalidArgument("action", `expected ${actions.map((each) => `"${each}"`).join(", ")}`);
   return { action, surface: readName(args, "surface") ?? defaultView, project: readName(args, "project") };
 }
 

@@ -1,6 +1,6 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
-import { invalidArgument, ownArgument } from "../catalog/tool-schemas.ts";
+import { invalidArgument, argumentOf } from "../catalog/tool-schemas.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { rejectUnknown, toGatewayEntry, type GatewayDeps } from "./gateway-entry.ts";
@@ -63,9 +63,9 @@ const callFields = ["tool", "input"];
 function readCall(call: JsonValue, path: string): BatchCall {
   if (!isJsonObject(call)) throw invalidArgument(path, "expected { tool, input? }, an object");
   rejectUnknown(call, callFields, [path]);
-  const tool = ownArgument(call, "tool");
+  const tool = argumentOf(call, "tool");
   if (typeof tool !== "string") throw invalidArgument(`${path}.tool`, "expected the id of an operation, a string");
-  const given = ownArgument(call, "input");
+  const given = argumentOf(call, "input");
   if (given === undefined) return { tool, input: {} };
   if (!isJsonObject(given)) throw invalidArgument(`${path}.input`, "expected the operation's input, an object");
   return { tool, input: given };
@@ -83,9 +83,9 @@ function readAlone(call: JsonValue, index: number): BatchCall | Refused {
 }
 
 function decode(args: JsonObject): BatchRequest {
-  const isParallel = ownArgument(args, "parallel") ?? false;
+  const isParallel = argumentOf(args, "parallel") ?? false;
   if (typeof isParallel !== "boolean") throw invalidArgument("parallel", "expected true or false");
-  const calls = ownArgument(args, "calls");
+  const calls = argumentOf(args, "calls");
   if (!Array.isArray(calls) || calls.length === 0 || calls.length > maxCalls) {
     throw invalidArgument("calls", `expected a list of 1 to ${maxCalls} calls`);
   }

@@ -1,5 +1,5 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { invalidArgument, ownArgument, readField, toFieldSchema, type NumberField } from "../catalog/tool-schemas.ts";
+import { invalidArgument, argumentOf, readField, toFieldSchema, type NumberField } from "../catalog/tool-schemas.ts";
 import { Refusal } from "../errors.ts";
 import { deepFreeze, type JsonObject } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
@@ -11,7 +11,7 @@ import { toSearchQuery, type SearchQuery } from "./search-query.ts";
 
 /** Returns an optional text. @throws SurfaceError `VALIDATION_ERROR`. */
 function readText(args: JsonObject, name: string, expected: string): string | undefined {
-  const value = ownArgument(args, name);
+  const value = argumentOf(args, name);
   if (value === undefined || typeof value === "string") return value;
   throw invalidArgument(name, `expected ${expected}, a string`);
 }

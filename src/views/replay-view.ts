@@ -4,7 +4,7 @@ import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
 import { gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
-import { invalidArgument, ownArgument } from "../catalog/tool-schemas.ts";
+import { invalidArgument, argumentOf } from "../catalog/tool-schemas.ts";
 import { deepFreeze, type JsonObject } from "../schema/json.ts";
 import { defaultView, type Caller } from "../surface/caller.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
@@ -131,14 +131,14 @@ const description =
   "view and the rule that decides.";
 
 function readName(args: JsonObject, key: string): string | undefined {
-  const name = ownArgument(args, key);
+  const name = argumentOf(args, key);
   if (name === undefined || name === "") return undefined;
   if (typeof name === "string" && name.length <= maxNameLength) return name;
   throw invalidArgument(key, `expected a name of at most ${maxNameLength} characters`);
 }
 
 function readRequest(args: JsonObject): ReplayRequest {
-  const given = ownArgument(args, "action");
+  const given = argumentOf(args, "action");
   const action = actions.find((each) => each === given);
   if (action === undefined)
     throw invalidArgument("action", `expected ${actions.map((each) => `"${each}"`).join(", ")}`);

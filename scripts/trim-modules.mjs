@@ -14,13 +14,19 @@ async function reachable(starts, toFile) {
   return found;
 }
 
-async function stripComments(path) {
-  const { code } = await esbuild.transform(await readFile(path, "utf8"), { target: "es2022", legalComments: "none" });
+/** Only bundlers read these modules, and Node the joined ones, which keep their lines for stack traces. */
+async function compact(path) {
+  const { code } = await esbuild.transform(await readFile(path, "utf8"), {
+    target: "es2022",
+    legalComments: "none",
+    minifyWhitespace: true,
+    minifySyntax: true,
+  });
   await writeFile(path, code);
 }
 
 /**
- * Removes from a build what its entries do not reach, and the comments of its modules: the declarations keep them.
+ * Removes from a build what its entries do not reach, and the comments and blanks of its modules: the declarations keep their comments.
  *
  * @param {{ out: string, entries: readonly string[] }} build - `entries` are paths without an ending, within `out`.
  */
@@ -36,5 +42,5 @@ export async function trimModules({ out, entries }) {
   const names = await readdir(out, { recursive: true });
   const written = names.filter((name) => name.endsWith(".js") || name.endsWith(".d.ts")).map((name) => join(out, name));
   const unused = written.filter((path) => !modules.has(path) && !declarations.has(path));
-  await Promise.all([...unused.map((path) => rm(path)), ...[...modules].map(stripComments)]);
+  await Promise.all([...unused.map((path) => rm(path)), ...[...modules].map(compact)]);
 }

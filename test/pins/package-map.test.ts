@@ -58,6 +58,7 @@ describe("package.json", () => {
         "docs/guide",
         "docs/schemas",
         "examples",
+        "!examples/ci",
         "templates",
         "README.md",
         "LICENSE",

@@ -41,6 +41,7 @@ const deep = [
   { name: "deep:types-cost" },
   { name: "attack", needs: "build" },
   { name: "matrix:zod", needs: "build" },
+  { name: "matrix:runtimes", needs: "build" },
   { name: "deep:resolution", needs: "build" },
   { name: "conformance", needs: "build" },
   // Both install the same tools.

@@ -5,7 +5,7 @@ export { mcpResource } from "./tags/mcp-resource.ts";
 export { mcpTool } from "./tags/mcp-tool.ts";
 export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/tag-of.ts";
-export type { Icon, Looks } from "./tags/looks.ts";
+export type { Icon, DisplayMetadata } from "./tags/display-metadata.ts";
 export type { ResourceRequirement, ScopeOptions } from "./tags/scopes.ts";
 export type { ConfirmContext, ConfirmFunction, ConfirmLines, ConfirmText } from "./tags/tool-options.ts";
 export type {

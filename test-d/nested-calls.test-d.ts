@@ -35,8 +35,8 @@ const app = mcp(surface).bridge(link);
 app.tools({
   all: {
     input: z.object({ nodes: z.array(z.string()), repo: z.string() }),
-    reach: ["node.*", "hub.git.?"],
-    authority: ["s:read", "s:write"],
+    canCall: ["node.*", "hub.git.?"],
+    callScopes: ["s:read", "s:write"],
     scopes: ["admin"],
     scopesAny: ["x", "y"],
     resource: { type: "repo", action: "write", argument: "repo" },
@@ -53,20 +53,20 @@ app.tools({
     },
   },
 });
-expectError(app.tools({ x: { reach: "node.*", handler: () => 1 } }));
+expectError(app.tools({ x: { canCall: "node.*", handler: () => 1 } }));
 
 // A literal id is within a literal reach, by id or by name on the wire.
 app.tools({
-  named: { reach: ["node.run"], handler: (_args, { call }) => call("node_run") },
-  wired: { reach: ["node_run"], handler: (_args, { call }) => call("node.run") },
-  open: { reach: patterns, handler: (_args, { call }) => call("git.push") },
-  later: { reach: ["node.run"], handler: (_args, { call }) => call(anyId) },
-  apart: { reach: ["node.run"], handler: callsGit },
+  named: { canCall: ["node.run"], handler: (_args, { call }) => call("node_run") },
+  wired: { canCall: ["node_run"], handler: (_args, { call }) => call("node.run") },
+  open: { canCall: patterns, handler: (_args, { call }) => call("git.push") },
+  later: { canCall: ["node.run"], handler: (_args, { call }) => call(anyId) },
+  apart: { canCall: ["node.run"], handler: callsGit },
   silent: { handler: (_args, { call }) => call("node.run") },
 });
 app.tools({
   named: {
-    reach: ["node.run"],
+    canCall: ["node.run"],
     handler: (_args, { call }) => {
       expectError(call("node.stop"));
       return call("node.run");
@@ -74,27 +74,27 @@ app.tools({
   },
   matched: {
     input: z.object({ at: z.string() }),
-    reach: ["node.*", "hub.git.?"],
+    canCall: ["node.*", "hub.git.?"],
     handler: ({ at }, { call }) => {
       expectError(call("git.push", { at }));
       return call("hub.git.x");
     },
   },
 });
-expectError(app.tools({ x: { reach: [1], handler: () => 1 } }));
-expectError(app.tools({ x: { authority: "s:read", handler: () => 1 } }));
+expectError(app.tools({ x: { canCall: [1], handler: () => 1 } }));
+expectError(app.tools({ x: { callScopes: "s:read", handler: () => 1 } }));
 expectError(app.tools({ x: { scopesAny: "a", handler: () => 1 } }));
 expectError(app.tools({ x: { resource: { type: "repo" }, handler: () => 1 } }));
 expectError(app.tools({ x: { resource: { type: "repo", action: "write", arg: "x" }, handler: () => 1 } }));
 // Members are somebody else's code: they declare what they ask of callers, and call nothing.
-expectError(mcpTool(procedure({}), { reach: ["*"] }));
+expectError(mcpTool(procedure({}), { canCall: ["*"] }));
 expectError(mcpTool(procedure({}), { resource: { type: "repo" } }));
 mcpTool(procedure({}), { resource: { type: "repo", action: "read" } });
 
 // What is mounted calls in the same way.
 const hub = operationRegistry();
 hub.register(
-  { name: "git.all", inputSchema: z.object({ at: z.int() }), outputSchema: z.number(), reach: ["node.*"] },
+  { name: "git.all", inputSchema: z.object({ at: z.int() }), outputSchema: z.number(), canCall: ["node.*"] },
   async ({ at }, context) => {
     expectType<number>(at);
     expectType<MountContext>(context);

@@ -8,7 +8,7 @@ export type Order =
   | ({ readonly kind: "burst" } & Burst)
   /** Asks for a {@link Memory}, once all garbage is gone. */
   | { readonly kind: "memory" }
-  /** Asks for a {@link Place}. */
+  /** Asks for a {@link ServicePlace}. */
   | { readonly kind: "port" };
 
 /** A burst of writes: in one turn, or spread over several a few milliseconds apart. */

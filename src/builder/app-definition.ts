@@ -26,8 +26,8 @@ import type { FaultOptions, FaultReporter, ToRefusal } from "../surface/fault.ts
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Source } from "../surface/source.ts";
-import { iconList, type Icon } from "../tags/looks.ts";
-import { noticeWindow } from "../tags/read-tag-options.ts";
+import { iconList, type Icon } from "../tags/display-metadata.ts";
+import { notificationWindow } from "../tags/read-tag-options.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket, ViewRules } from "../views/view-rules.ts";
 
@@ -105,7 +105,7 @@ export type Backend =
 /** The record that defines an app, frozen. Every step of the chain makes a copy. */
 export interface AppDefinition {
   readonly surface: Surface<Spec>;
-  readonly options: ReadMcpOptions;
+  readonly options: ResolvedMcpOptions;
   readonly exposures: readonly MemberExposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
   readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;
@@ -154,7 +154,7 @@ export const mcpFields: OptionFields<McpOptions> &
   instructions: text,
   uriPrefix,
   pageSize: withDefault(wholeNumber(1), 1000),
-  changeWindowMs: withDefault(noticeWindow, 100),
+  changeWindowMs: withDefault(notificationWindow, 100),
   maxResultBytes: withDefault(largeBytes, defaultResultBytes),
   maxResourceBytes: withDefault(largeBytes, defaultResourceBytes),
   asking: object<AskingOptions>(askingFields),
@@ -163,10 +163,10 @@ export const mcpFields: OptionFields<McpOptions> &
 };
 
 /** The options of an app, with their defaults. */
-export type ReadMcpOptions = ReadOptions<McpOptions, typeof mcpFields>;
+export type ResolvedMcpOptions = ReadOptions<McpOptions, typeof mcpFields>;
 
 /** Reads the options of an app. @throws SurfaceError `INVALID_OPTION`. */
-export function readMcpOptions(options: McpOptions, surface: string): ReadMcpOptions {
+export function readMcpOptions(options: McpOptions, surface: string): ResolvedMcpOptions {
   const doing = `Cannot create an app of surface "${surface}"`;
   const read = readOptions(options, mcpFields, doing);
   const { secret, claim } = read.asking ?? {};

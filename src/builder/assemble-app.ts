@@ -10,7 +10,7 @@ import { createReadResourceTool, createWaitForChangeTool } from "../catalog/reso
 import { createUriResolver } from "../catalog/resolve-uri.ts";
 import { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { SurfaceError } from "../errors.ts";
-import { HeldSurface } from "../links/held-surface.ts";
+import { ReconnectingSurface } from "../links/reconnecting-surface.ts";
 import { inProcess } from "../links/in-process.ts";
 import type { Link } from "../links/link.ts";
 import { AskStates } from "../mcp/asking/ask-states.ts";
@@ -25,7 +25,7 @@ import { isRecord } from "../options/is-object.ts";
 import { filledText, option, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { Scope } from "../spine/scope.ts";
-import { anonymous, choosingView, type Caller } from "../surface/caller.ts";
+import { anonymous, withChosenView, type Caller } from "../surface/caller.ts";
 import { createClient } from "../surface/create-client.ts";
 import {
   createReporter,
@@ -34,7 +34,7 @@ import {
   toSafeReporter,
   type FaultReporter,
 } from "../surface/fault.ts";
-import { keepLooks } from "../tags/looks.ts";
+import { freezeDisplayMetadata } from "../tags/display-metadata.ts";
 import { createReplayTool, replayView, type ViewReplay } from "../views/replay-view.ts";
 import { assertViewName, Views } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
@@ -43,7 +43,7 @@ import { ResourceLookup } from "./resource-lookup.ts";
 
 interface AssembleDeps {
   readonly definition: AppDefinition;
-  readonly held: HeldSurface;
+  readonly held: ReconnectingSurface;
   readonly report: FaultReporter;
   readonly scope: Scope;
 }
@@ -97,13 +97,13 @@ function assembleViews({ definition, held, report, scope }: AssembleDeps) {
 }
 
 /** Creates the connection to the live surface, which connects with its first use. Throws if the surface can never fit the link. */
-function openBackend(definition: AppDefinition, scope: Scope, report: FaultReporter): HeldSurface {
+function openBackend(definition: AppDefinition, scope: Scope, report: FaultReporter): ReconnectingSurface {
   const { surface } = definition;
   const link = openLink(definition, scope);
   link.check?.(surface);
   const onUnreachable = (cause: unknown): void =>
     void internalError(cause, `reaching surface "${surface.name}"`, report);
-  return owned(scope, new HeldSurface({ link, surface, onUnreachable }));
+  return owned(scope, new ReconnectingSurface({ link, surface, onUnreachable }));
 }
 
 function openLink({ backend, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
@@ -128,7 +128,7 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(websiteUrl === undefined ? {} : { websiteUrl }),
-    ...keepLooks(icons === undefined ? {} : { icons }),
+    ...freezeDisplayMetadata(icons === undefined ? {} : { icons }),
   });
 }
 
@@ -220,9 +220,9 @@ export function replayApp(definition: AppDefinition, options: ReplayOptions = {}
   const report = toSafeReporter(definition.options.onFault ?? reportToConsole);
   const scope = new Scope(`a replay of the app over surface "${surface.name}"`);
   try {
-    const held = owned(scope, new HeldSurface({ link: unconnected, surface }));
+    const held = owned(scope, new ReconnectingSurface({ link: unconnected, surface }));
     const { views, live } = assembleViews({ definition, held, report, scope });
-    return replayView({ views, catalog: live.current, caller: choosingView(caller, requested) });
+    return replayView({ views, catalog: live.current, caller: withChosenView(caller, requested) });
   } finally {
     // Nothing was connected, so there is nothing to wait for.
     void scope.close().catch((cause: unknown) => void internalError(cause, "replaying a view", report));

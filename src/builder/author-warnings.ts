@@ -6,7 +6,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher, type Named } from "../catalog/glob.ts";
 import { SurfaceError } from "../errors.ts";
 import { globPrefix, nearNames } from "../options/known-names.ts";
-import { visibleLines } from "../schema/visible-text.ts";
+import { escapeLogLines } from "../schema/visible-text.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Views } from "../views/views.ts";
 import type { ViewPacket, ViewRule } from "../views/view-rules.ts";
@@ -97,27 +97,27 @@ function fitsSome(pattern: string, catalog: Catalog): boolean {
 }
 
 /**
- * Refuses an unknown tool in the `reach` of a hand-written tool. Neither names nor `reach` of mounted tools are checked, since
+ * Refuses an unknown tool in the `canCall` of a hand-written tool. Neither names nor `canCall` of mounted tools are checked, since
  * these come and go.
  *
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function assertReach(tools: AppDefinition["tools"], catalog: Catalog, mounted: readonly string[]): void {
-  for (const [name, { reach = [] }] of tools) {
+  for (const [name, { canCall = [] }] of tools) {
     const isFit = (pattern: string): boolean => mayBeMounted(pattern, mounted) || fitsSome(pattern, catalog);
-    const unknown = reach.find((pattern) => !isGlob(pattern) && !isFit(pattern));
+    const unknown = canCall.find((pattern) => !isGlob(pattern) && !isFit(pattern));
     if (unknown === undefined) continue;
     throw new SurfaceError(
       "INVALID_OPTION",
-      `Cannot add tool "${name}": its "reach" has "${unknown}", which is not a tool of this app${hintOf(unknown, namesOf(catalog.tools))}`,
+      `Cannot add tool "${name}": its "canCall" has "${unknown}", which is not a tool of this app${hintOf(unknown, namesOf(catalog.tools))}`,
     );
   }
 }
 
-/** Returns the reason why a tool may call no tool that its `reach` matches; `undefined` if it may, or nothing matches. */
+/** Returns the reason why a tool may call no tool that its `canCall` matches; `undefined` if it may, or nothing matches. */
 function powerless(by: ToolEntry, { tools }: Catalog): string | undefined {
-  const fits = toMatcher(by.reach ?? []);
-  const agent: Caller = { id: by.id, isAnonymous: false, isTool: true, scopes: by.authority ?? [] };
+  const fits = toMatcher(by.canCall ?? []);
+  const agent: Caller = { id: by.id, isAnonymous: false, isTool: true, scopes: by.callScopes ?? [] };
   let first: ToolEntry | undefined;
   for (const tool of tools) {
     if (tool === by || fits(tool) === undefined) continue;
@@ -126,19 +126,19 @@ function powerless(by: ToolEntry, { tools }: Catalog): string | undefined {
   }
   return (
     first &&
-    `${by.origin} may call no tool that its "reach" matches: for "${first.id}", ${lacksAuthority(first, agent)}`
+    `${by.origin} may call no tool that its "canCall" matches: for "${first.id}", ${lacksAuthority(first, agent)}`
   );
 }
 
-/** Returns warnings about tools whose `reach` matches no tool, or whose `authority` is enough for none. */
+/** Returns warnings about tools whose `canCall` matches no tool, or whose `callScopes` is enough for none. */
 function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly string[] {
   const { tools } = catalog;
-  const placed = tools.flatMap(({ reach = [], origin }) =>
-    reach.map((pattern) => ({ pattern, where: `"reach" of ${origin}` })),
+  const placed = tools.flatMap(({ canCall = [], origin }) =>
+    canCall.map((pattern) => ({ pattern, where: `"canCall" of ${origin}` })),
   );
   const fits = (pattern: string): boolean => mayBeMounted(pattern, mounted) || fitsSome(pattern, catalog);
-  const isKnown = ({ reach = [] }: ToolEntry): boolean =>
-    reach.length > 0 && !reach.some((pattern) => mayBeMounted(pattern, mounted));
+  const isKnown = ({ canCall = [] }: ToolEntry): boolean =>
+    canCall.length > 0 && !canCall.some((pattern) => mayBeMounted(pattern, mounted));
   const lacking = tools
     .filter(isKnown)
     .slice(0, maxTestedTools)
@@ -154,7 +154,7 @@ export function warnAuthor(live: LiveCatalog, views: Views, mounted: readonly st
       if (written.has(warning) || written.size >= maxWritten) continue;
       written.add(warning);
       // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
-      console.error(visibleLines(`[surface-mcp] warning: ${warning}`));
+      console.error(escapeLogLines(`[surface-mcp] warning: ${warning}`));
     }
   };
   const { current } = live;

@@ -2,10 +2,10 @@ import type { BespokePrompt, TextsProblem } from "../catalog/custom/bespoke-prom
 import type { BespokeResource, VariablesProblem } from "../catalog/custom/bespoke-resource.ts";
 import type { AnyBespokeTool, BespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { WireName, WireNamesChecked } from "../catalog/wire-name.ts";
-import type { KeysOfAny, LiteralKeys } from "../surface/define-surface.ts";
+import type { KeysOfUnion, LiteralKeys } from "../surface/define-surface.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
-import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
+import type { DeclaredEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames, KnownNames } from "./app-names.ts";
 
@@ -20,7 +20,7 @@ type ToolNameProblem<TNames extends AppNames, TName extends string> =
 
 // A tool reads only if every arm sets `mutates: false`, under a required key.
 /** a tool -> its declared effect. */
-export type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? SaidEffect<Said> : "mutates";
+export type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? DeclaredEffect<Said> : "mutates";
 
 interface ReadsAndDestroys {
   readonly mutates: false;
@@ -34,7 +34,7 @@ type EffectProblem<TTool> = [Extract<TTool, ReadsAndDestroys>] extends [never]
   : { readonly destructive: ToolOptionsProblem<ReadsAndDestroys> };
 
 /** object, type of its options -> its unknown keys; of a union, those of all arms. */
-type ExcessKeys<TGiven, TKnown> = Exclude<KeysOfAny<Extract<TGiven, object>>, KeysOfAny<Extract<TKnown, object>>>;
+type ExcessKeys<TGiven, TKnown> = Exclude<KeysOfUnion<Extract<TGiven, object>>, KeysOfUnion<Extract<TKnown, object>>>;
 
 // The compiler reports unknown keys only in literals whose type is not inferred as a whole.
 /** `unknown` if a bespoke tool and its options have known keys only, else a problem under each unknown key. */
@@ -65,7 +65,7 @@ type SchemaProblem<TSide extends string, TGiven> = unknown extends TGiven
     : { readonly [_ in TSide]?: TypeProblem<`the ${TSide} must be a Standard Schema, such as z.object({ … })`> };
 
 /** The names of tools; `string` for tools cast to `never` or `any`. */
-export type ToolKeys<TTools> = [TTools] extends [never] ? string : KeysOfAny<TTools> & HandKey;
+export type ToolKeys<TTools> = [TTools] extends [never] ? string : KeysOfUnion<TTools> & HandKey;
 
 // The first part proves keys and effects. The three maps behind it are inferred from the argument, and give each handler its
 // arguments, its result and the tools that it may call. Where nothing can be inferred they are `unknown`: no input, any result, any tool.
@@ -86,9 +86,9 @@ export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutp
     Key extends keyof TReaches ? TReaches[Key] : unknown
   >;
 } & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & {
-  readonly [Key in keyof TReaches]: { readonly reach?: TReaches[Key] };
+  readonly [Key in keyof TReaches]: { readonly canCall?: TReaches[Key] };
 } & LiteralKeys<TTools> &
-  WireNamesChecked<KeysOfAny<TTools> & string>;
+  WireNamesChecked<KeysOfUnion<TTools> & string>;
 
 // As with tools: the first map has the names, the second is inferred from the argument.
 /** names, inputs by name -> the parameter of prompts(). */

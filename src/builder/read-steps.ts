@@ -1,7 +1,13 @@
 import { readBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import { assertBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import { readBespokeTool } from "../catalog/custom/bespoke-tool.ts";
-import { assertMountSource, type MountSource, assertPrefix, mountOrigin, takesName } from "../catalog/mounts/mount.ts";
+import {
+  assertMountSource,
+  type MountSource,
+  assertPrefix,
+  mountOrigin,
+  reservesWireName,
+} from "../catalog/mounts/mount.ts";
 import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
 import { pullOrigin, pullToolNames } from "../catalog/resources/pull-tools.ts";
 import { toWireName } from "../catalog/wire-name.ts";
@@ -11,7 +17,7 @@ import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { ConfirmOptions, ConfirmRule } from "../tags/tool-options.ts";
 import { readViewRules } from "../views/read-view-rules.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
-import { findGateway, isSource } from "../views/views.ts";
+import { findGateway, isRulesSource } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
@@ -94,7 +100,7 @@ export function readViewsInput(
   options: Partial<ViewsOptions> = {},
 ): Required<Pick<AppDefinition, "views" | "replay">> {
   const { replay } = readOptions(options, { replay: withDefault(flag, false) }, "Cannot call views()");
-  return { views: isSource(input) ? input : readViewRules(input), replay };
+  return { views: isRulesSource(input) ? input : readViewRules(input), replay };
 }
 
 /** The origins of names. */
@@ -118,7 +124,7 @@ function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
   const origins = new Map(Array.from(mounts.keys(), (prefix) => [prefix, mountOrigin(prefix)] as const));
   for (const [prefix, origin] of origins) {
     for (const [name, taken] of [...claims, ...origins]) {
-      if (taken !== origin && takesName(prefix, name))
+      if (taken !== origin && reservesWireName(prefix, name))
         throw collision(origin, `"${name}", which has its prefix,`, taken);
     }
   }

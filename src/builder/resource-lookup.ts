@@ -2,7 +2,7 @@ import { authorise } from "../call/authorise.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import type { ListedItems, MayList } from "../catalog/resources/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import type { ResourceWatches, WatchTold } from "../catalog/resources/resource-watches.ts";
+import type { ResourceWatches, WatchListener } from "../catalog/resources/resource-watches.ts";
 import type { LargeValues, Readable } from "../mcp/large-values.ts";
 import type { ListName } from "../mcp/lists.ts";
 import type { AppResources } from "../mcp/servable-app.ts";
@@ -75,7 +75,7 @@ export class ResourceLookup implements AppResources {
    * Watches a resource while the view shows it. Reports a change when it is shown again, and when it is gone, but not when rules hide
    * it.
    */
-  watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined {
+  watch(caller: Caller, uri: string, told: WatchListener): (() => void) | undefined {
     const { watches, resolver } = this.#deps;
     const first = this.granted(uri, caller);
     if (first === undefined) return undefined;

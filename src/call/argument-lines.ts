@@ -1,6 +1,6 @@
 import { isJsonObject, isPlainObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
-import { shortText, visibleText } from "../schema/visible-text.ts";
+import { truncateMiddle, escapeInvisible } from "../schema/visible-text.ts";
 import { digestJson } from "./questions.ts";
 
 /** Replaces a value without a text, such as a function or an instance without fields. */
@@ -46,7 +46,7 @@ function fits(value: JsonValue, length: number): boolean {
     }
   };
   measure(value);
-  return room >= 0 && visibleText(JSON.stringify(value)).length <= length;
+  return room >= 0 && escapeInvisible(JSON.stringify(value)).length <= length;
 }
 
 /** Returns whether a value fits on one line: it has no parts, or fits into the smallest share. */
@@ -146,7 +146,7 @@ class Part {
 
 /** Returns the path of a part. A cut path has a digest in the middle, so that no two are equal. */
 function shortPath(part: Part, maxLength: number): string {
-  return shortText(part.path, maxLength, () => `${part.length} characters, ${part.digest.slice(0, digestLength)}`);
+  return truncateMiddle(part.path, maxLength, () => `${part.length} characters, ${part.digest.slice(0, digestLength)}`);
 }
 
 /**
@@ -222,7 +222,7 @@ export function argumentLines(args: JsonObject, schema: JsonSchema): string {
   const { lines, omitted } = collect(top, { lines: [], omitted: [] });
   const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / lines.length));
   const shown = lines.map((part) => {
-    return `\n${shortPath(part, maxLength)}: ${shortText(JSON.stringify(part.value), maxLength)}`;
+    return `\n${shortPath(part, maxLength)}: ${truncateMiddle(JSON.stringify(part.value), maxLength)}`;
   });
   return shown.join("") + toLastLine(omitted);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AskKind, AskRecord, ClientAsk, TimedAsk } from "../catalog/asking/asking.ts";
+import type { AskKind, RequestState, InputRequest, TimedInputRequest } from "../catalog/asking/asking.ts";
 import { cannotBeAsked } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
@@ -9,30 +9,30 @@ import { systemClock } from "../surface/system-clock.ts";
 import type { CallContext } from "./call-context.ts";
 import { createNotFound } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { CallTrail, digestJson, questionsOf } from "./questions.ts";
+import { CallRounds, digestJson, questionsOf } from "./questions.ts";
 
 /** The earlier rounds of a call that ended with questions. */
 export interface Resumed {
-  readonly record: AskRecord;
+  readonly record: RequestState;
   /** The answers to the questions of the last round, by key. */
   readonly answers: Readonly<Record<string, JsonObject>>;
 }
 
 /** Sends questions to the client of one call. */
-export interface AskPort {
+export interface ClientPort {
   /** The kinds of questions that the client declared. */
   readonly kinds: ReadonlySet<AskKind>;
   /**
    * Sends a question and resolves with the answer. Rejects with a `Refusal` `ASK_FAILED`, or when the signal fires, and then cancels
    * the question at the client. Left out from 2026-07-28 on: a question ends the call.
    */
-  readonly push?: ((ask: ClientAsk, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  readonly push?: ((ask: InputRequest, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** Calls `changed` after a notification about changed roots. Returns a function that stops it. Left out: there are none. */
   readonly onRoots?: ((changed: () => void) => () => void) | undefined;
   readonly resumed?: Resumed | undefined;
 }
 
-/** Dependencies of a {@link ClientAsker}. */
+/** Dependencies of a {@link InputRequester}. */
 export interface AskerDeps {
   readonly deadlines: Deadlines;
   /** Milliseconds in which a client must answer. */
@@ -42,10 +42,10 @@ export interface AskerDeps {
 
 interface Question {
   readonly call: CallContext;
-  readonly trail: CallTrail;
+  readonly trail: CallRounds;
   readonly key: string;
-  readonly ask: TimedAsk;
-  readonly port: AskPort;
+  readonly ask: TimedInputRequest;
+  readonly port: ClientPort;
 }
 
 function nameOf({ key, ask }: Question): string {
@@ -55,7 +55,7 @@ function nameOf({ key, ask }: Question): string {
 }
 
 /** Returns a digest of a value, which is the same in each round of a host's call and different in other calls. */
-export function nameWithin(call: CallContext, json: JsonValue): string {
+export function digestWithin(call: CallContext, json: JsonValue): string {
   return digestJson(json, questionsOf(call)?.salt);
 }
 
@@ -95,11 +95,11 @@ function placeOf({ trail }: CallContext): string {
 /** Returns a digest of the properties of an entry that callers and users see, or that decide how it is called. */
 function definitionOf(entry: ToolEntry): string {
   const { id, title, description, version, hints, scopes, requires, input, output, errors } = entry;
-  const { timeoutMs, confirm, confirmWord, confirmText, reach, authority, isInternal } = entry;
+  const { timeoutMs, confirm, confirmWord, confirmText, canCall, callScopes, isInternal } = entry;
   const shown = { id, title, description, version, hints, input: input.json, output: output.json, errors };
   // Not the author's text, which is part of each question.
   const writes = confirmText !== undefined;
-  const rules = { scopes, requires, timeoutMs, confirm, confirmWord, writes, reach, authority, isInternal };
+  const rules = { scopes, requires, timeoutMs, confirm, confirmWord, writes, canCall, callScopes, isInternal };
   return digestJson(JSON.stringify({ ...shown, ...rules }));
 }
 
@@ -127,7 +127,7 @@ class EntryStamps {
 }
 
 /** Asks the clients of calls. */
-export class ClientAsker {
+export class InputRequester {
   readonly #deps: AskerDeps;
   readonly #stamps = new EntryStamps();
 
@@ -136,7 +136,7 @@ export class ClientAsker {
   }
 
   /** As {@link EntryCall.ask}. */
-  ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
+  ask(call: CallContext, key: string, ask: InputRequest): Promise<JsonObject> {
     const timed = { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
     // A copy, since the handler may change it.
     const answer = this.#ask(call, key, timed).then((given) => structuredClone(given));
@@ -146,15 +146,15 @@ export class ClientAsker {
     return answer;
   }
 
-  #ask(call: CallContext, key: string, ask: TimedAsk): Promise<JsonObject> {
+  #ask(call: CallContext, key: string, ask: TimedInputRequest): Promise<JsonObject> {
     if (call.isOver || call.root.isOver) return Promise.reject(callOver(call));
     const port = call.root.asking;
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
-    const trail = (call.trail ??= new CallTrail());
+    const trail = (call.trail ??= new CallRounds());
     const question: Question = { call, trail, key, ask, port };
     // Not cached, since roots may change.
     if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
-    const digest = nameWithin(call, { kind: ask.kind, params: ask.params });
+    const digest = digestWithin(call, { kind: ask.kind, params: ask.params });
     const before = trail.asked.get(key);
     if (before !== undefined) return before.digest === digest ? before.answer : Promise.reject(otherQuestion(key));
     const answer = this.#pose(question, digest);
@@ -165,7 +165,7 @@ export class ClientAsker {
   /** Returns the id of a call, the same in each of its rounds. */
   runIdOf(call: CallContext): string {
     if (questionsOf(call)?.endCall !== true) return randomUUID();
-    const hex = Buffer.from(nameWithin(call, ["run", placeOf(call)]), "base64url").toString("hex");
+    const hex = Buffer.from(digestWithin(call, ["run", placeOf(call)]), "base64url").toString("hex");
     // A UUID of version 4: the bits of a keyed digest are as good as random.
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
@@ -225,7 +225,7 @@ export class ClientAsker {
   }
 
   /** Sends a question and waits for the answer. Meanwhile the default deadlines of the call and those above it stand still. */
-  #push(question: Question, push: NonNullable<AskPort["push"]>): Promise<JsonObject> {
+  #push(question: Question, push: NonNullable<ClientPort["push"]>): Promise<JsonObject> {
     const { call, trail, ask } = question;
     const name = nameOf(question);
     const controller = new AbortController();

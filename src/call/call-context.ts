@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { ClientAsk } from "../catalog/asking/asking.ts";
+import type { InputRequest } from "../catalog/asking/asking.ts";
 import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from "../catalog/entry.ts";
-import { cannotNest, type ToolOutcome } from "../catalog/outcome.ts";
+import { rejectNestedCall, type ToolOutcome } from "../catalog/outcome.ts";
 import { cannotAsk } from "../catalog/own-refusals.ts";
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
-import type { AskPort, ClientAsker } from "./asker.ts";
+import type { ClientPort, InputRequester } from "./asker.ts";
 import type { TrackedCall } from "./call-tree.ts";
 import type { PausedTime } from "./deadlines.ts";
 import type { CallLimiter } from "./limit-call.ts";
 import type { NestedInvoker, ParentLink } from "./nesting.ts";
-import { CallTrail, type Questions } from "./questions.ts";
+import { CallRounds, type Questions } from "./questions.ts";
 
 /** Receives a call's progress. */
 export type ProgressSink = (report: ProgressReport) => void;
@@ -64,7 +64,7 @@ const finalCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>(["CLOSED", "IN
 export type CallStage = "gate" | "arguments" | "backend";
 
 /** Options of a {@link CallContext}. */
-export interface CallSetting {
+export interface CallContextOptions {
   /** Receives progress. @default none: the caller did not request it */
   readonly sink?: ProgressSink | undefined;
   /** Receives entries for the client's log. @default none */
@@ -78,7 +78,7 @@ export interface CallSetting {
   /** The parent of a nested call. @default none: a root call, made by a host */
   readonly partOf?: ParentLink | undefined;
   /** Sends questions to the client. @default none: the client cannot be asked */
-  readonly asking?: AskPort | undefined;
+  readonly asking?: ClientPort | undefined;
 }
 
 /**
@@ -94,7 +94,7 @@ export class CallContext implements EntryCall {
   readonly limiter: CallLimiter | undefined;
   readonly partOf: ParentLink | undefined;
   /** Sends questions to the client. May be set later, before a handler runs. */
-  asking: AskPort | undefined;
+  asking: ClientPort | undefined;
   /** Returns whether the caller still sees the entry. `undefined`: it cannot be hidden while the call runs. */
   stillShown: (() => boolean) | undefined;
   /** As {@link NestedCall.turn}. */
@@ -106,7 +106,7 @@ export class CallContext implements EntryCall {
   /** The record in the call tree; `undefined` for calls of other entries than tools. */
   tracked: TrackedCall | undefined;
   /** Its questions and nested calls. */
-  trail: CallTrail | undefined;
+  trail: CallRounds | undefined;
   /** The questions of the call and its nested calls. Root calls only. */
   questions: Questions | undefined;
   /** Whether a tool ran, other than a gateway's. Root calls only. */
@@ -141,9 +141,9 @@ export class CallContext implements EntryCall {
   isUnsent = false;
   #last = Number.NEGATIVE_INFINITY;
   #meta: JsonObject | undefined;
-  #asker: ClientAsker | undefined;
+  #asker: InputRequester | undefined;
 
-  constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallSetting = {}) {
+  constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallContextOptions = {}) {
     this.#sink = sink;
     this.log = log && ((entry) => void (this.isOver || log(entry)));
     this.caller = caller;
@@ -188,7 +188,7 @@ export class CallContext implements EntryCall {
     return held === undefined || held.count === 0 ? 0 : Math.min(now - held.since, this.latestAt - this.dueAt);
   }
 
-  ask(key: string, ask: ClientAsk): Promise<JsonObject> {
+  ask(key: string, ask: InputRequest): Promise<JsonObject> {
     return this.#asker === undefined ? cannotAsk.ask(key, ask) : this.#asker.ask(this, key, ask);
   }
 
@@ -198,7 +198,7 @@ export class CallContext implements EntryCall {
 
   onRoots(changed: () => void): () => void {
     const stop = this.isOver ? undefined : this.root.asking?.onRoots?.(changed);
-    return stop === undefined ? ignore : (this.trail ??= new CallTrail()).listen(stop);
+    return stop === undefined ? ignore : (this.trail ??= new CallRounds()).listen(stop);
   }
 
   /** Adds members to the `_meta` of the root call's answer, unless a tool made this nested call with rights of the tool. */
@@ -222,7 +222,7 @@ export class CallContext implements EntryCall {
 
   nest(nested: NestedCall): Promise<ToolOutcome> {
     return this.#nesting === undefined || this.entry === undefined
-      ? cannotNest(nested)
+      ? rejectNestedCall(nested)
       : this.#nesting.nest(this, this.entry, nested);
   }
 
@@ -231,7 +231,7 @@ export class CallContext implements EntryCall {
   }
 
   /** Lets the handler ask the client from now on. */
-  allowAsking(asker: ClientAsker): void {
+  allowAsking(asker: InputRequester): void {
     this.#asker = asker;
   }
 

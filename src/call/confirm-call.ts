@@ -1,13 +1,13 @@
-import type { ClientAsk } from "../catalog/asking/asking.ts";
-import { lackingOf } from "../catalog/own-refusals.ts";
+import type { InputRequest } from "../catalog/asking/asking.ts";
+import { missingCapabilitiesOf } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/asking/create-asks.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import { shortText } from "../schema/visible-text.ts";
+import { truncateMiddle } from "../schema/visible-text.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { ConfirmLines, ConfirmRule } from "../tags/tool-options.ts";
-import { changedAgain, nameWithin } from "./asker.ts";
+import { changedAgain, digestWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
 import { argumentLines, toShownJson } from "./argument-lines.ts";
@@ -56,17 +56,20 @@ function readLines(result: unknown, { origin }: ToolEntry): AuthorLines {
 
 /** Writes the lines above the arguments. The author's details begin with a dash and have no line break, so none looks like an argument. */
 function toHead({ title, name }: ToolEntry, author: AuthorLines | undefined): string {
-  const tool = shortText(JSON.stringify(title ?? name), maxNameLength);
+  const tool = truncateMiddle(JSON.stringify(title ?? name), maxNameLength);
   if (author === undefined) return `Run ${tool}?`;
   const [message, ...details] = author;
   const shown = details.slice(0, maxDetails);
   const maxLength = Math.floor(maxDetailsLength / Math.max(1, shown.length));
-  const lines = [shortText(message, maxMessageLength), ...shown.map((line) => `- ${shortText(line, maxLength)}`)];
+  const lines = [
+    truncateMiddle(message, maxMessageLength),
+    ...shown.map((line) => `- ${truncateMiddle(line, maxLength)}`),
+  ];
   if (details.length > maxDetails) lines.push(`- … and ${details.length - maxDetails} more lines`);
   return [...lines, `Tool: ${tool}`].join("\n");
 }
 
-function toQuestion(checked: Checked, author?: AuthorLines): ClientAsk {
+function toQuestion(checked: Checked, author?: AuthorLines): InputRequest {
   const { confirmWord } = checked.entry;
   const message = `${toHead(checked.entry, author)}${toLines(checked)}`;
   if (confirmWord === undefined) {
@@ -104,7 +107,7 @@ function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
 }
 
 /** Writes the question, with the lines of the author's `confirm` function if there is one and the client can show a form. */
-async function writeQuestion(checked: Checked, { caller, root }: CallContext): Promise<ClientAsk> {
+async function writeQuestion(checked: Checked, { caller, root }: CallContext): Promise<InputRequest> {
   const { entry, input } = checked;
   if (entry.confirmText === undefined || root.asking?.kinds.has("elicit") !== true) return toQuestion(checked);
   return toQuestion(checked, readLines(await entry.confirmText({ input, caller }), entry));
@@ -117,7 +120,7 @@ async function writeQuestion(checked: Checked, { caller, root }: CallContext): P
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   const { entry } = checked;
   // Consent is for these arguments only. Keys of authors have no dot.
-  const key = `.confirm.${nameWithin(call, { id: entry.id, args }).slice(0, 16)}`;
+  const key = `.confirm.${digestWithin(call, { id: entry.id, args }).slice(0, 16)}`;
   // `checked` is what runs, unless a live surface validates the arguments.
   let question = await writeQuestion(entry.owner === "surface" ? await decode(entry, args) : checked, call);
   for (const again of ["", ".again"]) {
@@ -140,7 +143,7 @@ export function confirmCall(
   call: CallContext,
 ): Promise<void> {
   return ask(checked, args, call).catch((cause: unknown) => {
-    const cannot = cause instanceof Refusal && lackingOf(cause) !== undefined;
+    const cannot = cause instanceof Refusal && missingCapabilitiesOf(cause) !== undefined;
     if (rule !== "allow" || !cannot) throw cause;
   });
 }

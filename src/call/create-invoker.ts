@@ -1,21 +1,21 @@
 import { toAskTimeouts, type Asking, type AskTimeouts } from "../catalog/asking/asking.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
-import { isAbsent, inputRequired, type Denied, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
+import { isAbsent, inputRequired, type Denied, type ErrorResult, type ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import { ClientAsker } from "./asker.ts";
+import { InputRequester } from "./asker.ts";
 import { deny } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { NestedInvoker } from "./nesting.ts";
-import { suspendedOutcome, watchGoingOn } from "./questions.ts";
-import { toRefused, type RefusedAt } from "./to-refused.ts";
-import { confirmRuleOf, ToolCalls, unknownToAll } from "./tool-calls.ts";
+import { suspendedOutcome, reportContinued } from "./questions.ts";
+import { toErrorResult, type ThrownAt } from "./to-error-result.ts";
+import { confirmRuleOf, ToolCalls, notFoundOutcome } from "./tool-calls.ts";
 
 /** The deadline of a read. */
 const readTime = Object.freeze({ timeoutMs: 10_000 });
@@ -26,10 +26,10 @@ const promptTimeoutMs = 60_000;
 const completionTimeoutMs = 5000;
 
 /** The outcome of a prompt. `text` is that of a JSON array of messages. */
-export type PromptOutcome = { readonly kind: "messages"; readonly text: string } | Asking | Denied | Refused;
+export type PromptOutcome = { readonly kind: "messages"; readonly text: string } | Asking | Denied | ErrorResult;
 
 /** The outcome of a completion. `values` are those of the author, of any number and length. */
-export type CompletionOutcome = { readonly kind: "values"; readonly values: readonly string[] } | Denied | Refused;
+export type CompletionOutcome = { readonly kind: "values"; readonly values: readonly string[] } | Denied | ErrorResult;
 
 /** The outcome of a read. `absent`: the URI has no resource. */
 export type ReadOutcome =
@@ -37,7 +37,7 @@ export type ReadOutcome =
   | { readonly kind: "absent" }
   | Asking
   | Denied
-  | Refused;
+  | ErrorResult;
 
 /** A request for completions. */
 export interface Completion extends EntryGuard {
@@ -52,7 +52,7 @@ export interface Completion extends EntryGuard {
 interface Bounded<TOutcome> {
   readonly timeoutMs: number;
   readonly run: () => Promise<TOutcome>;
-  readonly at: RefusedAt;
+  readonly at: ThrownAt;
 }
 
 /** The parts of a resource that a read needs. */
@@ -82,7 +82,7 @@ export class Invoker {
   readonly #report: FaultReporter;
   readonly #deadlines = new Deadlines();
   readonly #nesting: NestedInvoker;
-  readonly #asker: ClientAsker;
+  readonly #asker: InputRequester;
   readonly #tools: ToolCalls;
   /** Completers whose last run exceeded the deadline. */
   readonly #hanging = new WeakSet<Completer>();
@@ -91,7 +91,7 @@ export class Invoker {
     this.#report = options.report;
     const { report, confirm, changes, find = () => undefined, tree = new CallTree(options) } = options;
     const deadlines = this.#deadlines;
-    const asker = new ClientAsker({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
+    const asker = new InputRequester({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
     const nesting = new NestedInvoker({
       find,
       report,
@@ -105,7 +105,7 @@ export class Invoker {
 
   /** Calls a tool with arguments as received. Returns a promise only if a step waits. Neither throws nor rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {
-    const denied = entry.isInternal === true ? unknownToAll : deny(entry, call);
+    const denied = entry.isInternal === true ? notFoundOutcome : deny(entry, call);
     return denied ?? this.#tools.begin(entry, args, call);
   }
 
@@ -115,7 +115,7 @@ export class Invoker {
     if (denied !== undefined) return denied;
     const at = { where: `resource "${resolved.id}"`, report: this.#report };
     const end = (outcome: ReadOutcome): ReadOutcome => {
-      if (call.isSuspended) watchGoingOn(call, at);
+      if (call.isSuspended) reportContinued(call, at);
       call.unwatch?.();
       call.finish();
       return outcome;
@@ -123,7 +123,7 @@ export class Invoker {
     const fail = (cause: unknown): ReadOutcome => {
       const suspended = suspendedOutcome(call);
       if (suspended !== undefined) return end(suspended);
-      return end(isAbsent(cause) ? { kind: "absent" } : toRefused(cause, { ...at, deadline: call.passedDeadline }));
+      return end(isAbsent(cause) ? { kind: "absent" } : toErrorResult(cause, { ...at, deadline: call.passedDeadline }));
     };
     // The variables of the URI are decoded already.
     call.reached("arguments");
@@ -150,7 +150,7 @@ export class Invoker {
       const input: unknown = checked instanceof Promise ? await checked : checked;
       // A call that ended during the checks must not take effect.
       call.assertRunning();
-      if (checked instanceof Promise && call.stillShown?.() === false) return unknownToAll;
+      if (checked instanceof Promise && call.stillShown?.() === false) return notFoundOutcome;
       call.reached("backend");
       call.allowAsking(this.#asker);
       const text = await entry.render(input, call);
@@ -159,7 +159,7 @@ export class Invoker {
     // entry.check() reports invalid arguments, and render() masks refusals that the handler got.
     const at = { where: entry.origin, report: this.#report, argumentsRoot: "" };
     const outcome = await this.#runBounded(call, { timeoutMs: promptTimeoutMs, run, at });
-    watchGoingOn(call, at);
+    reportContinued(call, at);
     return suspendedOutcome(call) ?? outcome;
   }
 
@@ -193,13 +193,13 @@ export class Invoker {
   async #runBounded<TOutcome>(
     call: CallContext,
     { timeoutMs, run, at }: Bounded<TOutcome>,
-  ): Promise<TOutcome | Refused> {
+  ): Promise<TOutcome | ErrorResult> {
     this.#deadlines.watch(call, { timeoutMs });
     try {
       call.assertRunning();
       return await call.outcome(run());
     } catch (cause) {
-      return call.isSuspended ? inputRequired : toRefused(cause, { ...at, deadline: call.passedDeadline });
+      return call.isSuspended ? inputRequired : toErrorResult(cause, { ...at, deadline: call.passedDeadline });
     } finally {
       call.unwatch?.();
       call.finish();

@@ -1,14 +1,14 @@
-import { toUnanswered } from "../catalog/own-refusals.ts";
+import { createUnansweredError } from "../catalog/own-refusals.ts";
 import { SurfaceError } from "../errors.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { unrefTimer } from "../surface/system-clock.ts";
 import { Places, type Place } from "../spine/collections.ts";
 import type { CallContext } from "./call-context.ts";
-import type { OpenQuestion } from "./questions.ts";
+import type { OpenInputRequest } from "./questions.ts";
 import type { ParentLink } from "./nesting.ts";
 
 /** Returns an unanswered question of a call or one of its nested calls. */
-function openQuestionOf(call: CallContext): OpenQuestion | undefined {
+function openQuestionOf(call: CallContext): OpenInputRequest | undefined {
   const own = call.trail?.openQuestion;
   return own ?? [...call.children].map(openQuestionOf).find((question) => question !== undefined);
 }
@@ -18,7 +18,7 @@ function expire(call: CallContext, message: string): void {
   const question = openQuestionOf(call);
   if (question === undefined) return call.abort(new SurfaceError("TIMEOUT", message));
   const openMs = Math.round(performance.now() - question.since);
-  call.abort(toUnanswered(`the client had not answered ${question.name} after ${openMs} ms`));
+  call.abort(createUnansweredError(`the client had not answered ${question.name} after ${openMs} ms`));
 }
 
 /** The calls of one timeout, with one timer: they fall due in the order in which they were added. A timer a call costs more than the call. */

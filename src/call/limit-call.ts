@@ -1,13 +1,13 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { createRefused, type Refused } from "../catalog/outcome.ts";
+import { createErrorResult, type ErrorResult } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import { callerKey } from "../surface/caller.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "../surface/is-thenable.ts";
 import { withTimeout } from "../surface/system-clock.ts";
 import type { CallContext } from "./call-context.ts";
-import { answersAny, questionsOf } from "./questions.ts";
-import { toRefused } from "./to-refused.ts";
+import { hasAnswers, questionsOf } from "./questions.ts";
+import { toErrorResult } from "./to-error-result.ts";
 
 /** The verdict of a rate limiter: the request may go on, or the milliseconds until the next may. */
 export type LimitVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
@@ -42,7 +42,7 @@ const readCost = 1;
 const changeCost = 4;
 
 /** Returns the refusal of a verdict; `undefined` if the call may go on. Throws for a malformed verdict. */
-function toAnswer(verdict: LimitVerdict): Refused | undefined {
+function toAnswer(verdict: LimitVerdict): ErrorResult | undefined {
   const { ok, retryAfterMs: given }: { readonly ok: unknown; readonly retryAfterMs?: unknown } = verdict;
   if (ok === true) return undefined;
   const retryAfterMs = Math.ceil(Number(given));
@@ -52,19 +52,19 @@ function toAnswer(verdict: LimitVerdict): Refused | undefined {
       "Cannot use the verdict of a rate limiter: return { ok: true } or { ok: false, retryAfterMs }",
     );
   }
-  return createRefused("RATE_LIMITED", `too many calls: wait ${retryAfterMs} ms before the next`, {
+  return createErrorResult("RATE_LIMITED", `too many calls: wait ${retryAfterMs} ms before the next`, {
     details: { retryAfterMs },
     retryable: true,
   });
 }
 
-function toFault(cause: unknown, origin: string, report: FaultReporter): Refused {
+function toFault(cause: unknown, origin: string, report: FaultReporter): ErrorResult {
   const where = `the rate limiter, before ${origin}`;
-  return toRefused(new SurfaceError("INTERNAL", `Cannot use ${where}: it failed`, { cause }), { where, report });
+  return toErrorResult(new SurfaceError("INTERNAL", `Cannot use ${where}: it failed`, { cause }), { where, report });
 }
 
 /** Returns the refusal for a caller with too many requests that ran nothing; `undefined` if the request may go on. */
-export function limitAttempt({ limiter, caller }: CallContext): Refused | undefined {
+export function refuseAttempt({ limiter, caller }: CallContext): ErrorResult | undefined {
   const { attempts } = limiter ?? {};
   return attempts === undefined ? undefined : toAnswer(attempts.check(callerKey(caller)));
 }
@@ -80,7 +80,7 @@ export function chargeAttempt(call: CallContext): void {
 /** Returns whether a call was counted in an earlier round: a retried root call, or a nested call that had asked. Others count again. */
 function wasCounted(call: CallContext): boolean {
   const { resumed } = call.root.asking ?? {};
-  if (resumed === undefined || !answersAny(resumed)) return false;
+  if (resumed === undefined || !hasAnswers(resumed)) return false;
   return call.partOf === undefined || questionsOf(call)?.hasAnswerIn(call.trail?.place ?? "") === true;
 }
 
@@ -88,11 +88,11 @@ function wasCounted(call: CallContext): boolean {
  * Counts a call under its caller. Returns its refusal; `undefined` if it may run. Does not count calls of a gateway's tools, nor calls
  * that were counted in an earlier round. Authorise the call first. Never throws or rejects.
  */
-export function limitCall(
+export function chargeCall(
   { origin, hints, isUncounted }: Pick<ToolEntry, "origin" | "hints" | "isUncounted">,
   call: CallContext,
   report: FaultReporter,
-): Refused | undefined | Promise<Refused | undefined> {
+): ErrorResult | undefined | Promise<ErrorResult | undefined> {
   const { limiter, caller } = call;
   if (limiter === undefined || isUncounted === true || wasCounted(call)) return undefined;
   try {

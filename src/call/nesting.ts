@@ -1,4 +1,10 @@
-import { operationNotFound, createRefused, inputRequired, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
+import {
+  operationNotFound,
+  createErrorResult,
+  inputRequired,
+  type ErrorResult,
+  type ToolOutcome,
+} from "../catalog/outcome.ts";
 import { callerKey, withCallerKey, type Caller } from "../surface/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
@@ -9,13 +15,13 @@ import { internalError, runUnawaited, type FaultReporter } from "../surface/faul
 import { authorise } from "./authorise.ts";
 import { questionsOf } from "./questions.ts";
 import { CallContext, type ProgressSink } from "./call-context.ts";
-import { toRefused } from "./to-refused.ts";
+import { toErrorResult } from "./to-error-result.ts";
 
 /** The maximum depth of nested calls below the host's call. */
 const maxDepth = 16;
 
-const tooDeep: Refused = Object.freeze(
-  createRefused("CALL_DEPTH", `nested calls may be at most ${maxDepth} deep: check whether a tool calls itself`),
+const tooDeep: ErrorResult = Object.freeze(
+  createErrorResult("CALL_DEPTH", `nested calls may be at most ${maxDepth} deep: check whether a tool calls itself`),
 );
 
 /** Dependencies of {@link NestedInvoker}. */
@@ -41,7 +47,7 @@ export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): 
   const { scopesAny = [] } = requires ?? {};
   const anyOf = scopesAny.length === 0 ? "" : `${scopes.length === 0 ? "" : " and "}one of ${quote(scopesAny)}`;
   const all = scopes.length === 0 && anyOf !== "" ? "" : quote(scopes);
-  return `its "authority" must have ${all}${anyOf}, and has ${quote(agent.scopes)}`;
+  return `its "callScopes" must have ${all}${anyOf}, and has ${quote(agent.scopes)}`;
 }
 
 /** The parent of a nested call, and the options of the nested call. */
@@ -62,12 +68,12 @@ interface Target {
 /** Returns the caller of a call that a tool makes with its rights: the same identity, with the scopes that the tool declares. */
 function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   const { id, isAnonymous, view } = caller;
-  const scopes = by.authority ?? by.scopes.slice(0, 1);
+  const scopes = by.callScopes ?? by.scopes.slice(0, 1);
   const agent = { id, isAnonymous, isTool: true, scopes, ...(view === undefined ? {} : { view }) } as const;
   return isAnonymous ? Object.freeze(agent) : withCallerKey(Object.freeze(agent), callerKey(caller));
 }
 
-/** Runs nested calls. A tool outside the caller's `reach` looks as if it did not exist. */
+/** Runs nested calls. A tool outside the caller's `canCall` looks as if it did not exist. */
 export class NestedInvoker {
   readonly #deps: NestingDeps;
   readonly #reaches = new WeakMap<ToolEntry, Matcher>();
@@ -133,12 +139,12 @@ export class NestedInvoker {
   }
 
   /** Finds the target of a tool's call, by entry or id. For callers an id would bypass their view. */
-  #findForTool(parent: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
+  #findForTool(parent: CallContext, by: ToolEntry, { target }: NestedCall): Target | ErrorResult {
     const entry = "entry" in target ? target.entry : this.#deps.find(target.id);
     const { id } = "entry" in target ? target.entry : target;
     if (entry === undefined) return this.#notFound(id, by, "there is no tool of this id or name");
     if (this.#reachOf(by)(entry) === undefined) {
-      const why = `its "reach" must have a pattern that matches "${entry.id}", and has ${quote(by.reach ?? [])}`;
+      const why = `its "canCall" must have a pattern that matches "${entry.id}", and has ${quote(by.canCall ?? [])}`;
       return this.#notFound(id, by, why);
     }
     const caller = toAgent(parent, by);
@@ -148,22 +154,22 @@ export class NestedInvoker {
   }
 
   /** Returns the same refusal for every reason, which the calling tool must not know. Reports the reason to the author. */
-  #notFound(id: string, { origin }: ToolEntry, why: string): Refused {
+  #notFound(id: string, { origin }: ToolEntry, why: string): ErrorResult {
     const message = `Cannot call ${JSON.stringify(clipText(id, maxIdBytes))} from ${origin}: ${why}`;
     const { correlationId } = internalError(new SurfaceError("NOT_FOUND", message), origin, this.#deps.report);
     return { ...operationNotFound, correlationId };
   }
 
   #reachOf(by: ToolEntry): Matcher {
-    const reach = this.#reaches.get(by) ?? toMatcher(by.reach ?? []);
-    this.#reaches.set(by, reach);
-    return reach;
+    const canCall = this.#reaches.get(by) ?? toMatcher(by.canCall ?? []);
+    this.#reaches.set(by, canCall);
+    return canCall;
   }
 
-  #tooLate(parent: CallContext, by: ToolEntry): Refused {
+  #tooLate(parent: CallContext, by: ToolEntry): ErrorResult {
     if (parent.isSuspended) return inputRequired;
     const cause = parent.endedWith ?? new SurfaceError("ABORTED", "Cannot make a nested call: the call is over");
-    return toRefused(cause, { where: by.origin, report: this.#deps.report, deadline: parent.passedDeadline });
+    return toErrorResult(cause, { where: by.origin, report: this.#deps.report, deadline: parent.passedDeadline });
   }
 
   /** Wraps `onProgress`, whose faults are those of the calling tool's author. */
@@ -174,7 +180,7 @@ export class NestedInvoker {
   }
 }
 
-function findForCaller({ caller }: CallContext, { target }: NestedCall): Target | Refused {
+function findForCaller({ caller }: CallContext, { target }: NestedCall): Target | ErrorResult {
   if (!("entry" in target) || target.entry.isInternal === true) return operationNotFound;
   return authorise(caller, target.entry) === undefined ? { entry: target.entry, caller } : operationNotFound;
 }

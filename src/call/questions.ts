@@ -1,12 +1,12 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking/asking.ts";
-import { createRefused, inputRequired, type Refused } from "../catalog/outcome.ts";
+import type { AskAnswer, Asking, RequestState, TimedInputRequest } from "../catalog/asking/asking.ts";
+import { createErrorResult, inputRequired, type ErrorResult } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import { canonicalText, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { internalError } from "../surface/fault.ts";
-import type { AskPort, Resumed } from "./asker.ts";
+import type { ClientPort, Resumed } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import type { RefusedAt } from "./to-refused.ts";
+import type { ThrownAt } from "./to-error-result.ts";
 
 /**
  * Returns a digest of a value: equal values have equal digests.
@@ -20,8 +20,8 @@ export function digestJson(json: JsonValue, salt = ""): string {
 /** The maximum size of a record in bytes of JSON. It travels in each request of the call. */
 const maxRecordBytes = 32_768;
 
-const tooLarge: Refused = Object.freeze(
-  createRefused(
+const tooLarge: ErrorResult = Object.freeze(
+  createErrorResult(
     "ASK_STATE_TOO_LARGE",
     `the answers to the questions of this call exceed ${maxRecordBytes} bytes, which is more than a request can carry; answer more briefly`,
   ),
@@ -33,7 +33,7 @@ interface AskedQuestion {
 }
 
 /** A question that was sent to the client. */
-export interface OpenQuestion {
+export interface OpenInputRequest {
   /** The name of the question in messages: `the form "title"`. */
   readonly name: string;
   /** The time when it was sent, as `performance.now()` counts. */
@@ -44,7 +44,7 @@ export interface OpenQuestion {
 const placeLength = 12;
 
 /** The questions and nested calls of one call. Created on demand. */
-export class CallTrail {
+export class CallRounds {
   /** The path of the call within the host's call, the same in each round. */
   readonly place: string;
   readonly asked: Map<string, AskedQuestion> = new Map();
@@ -52,7 +52,7 @@ export class CallTrail {
   isBlocked = false;
   readonly #counts = new Map<string, number>();
   readonly #stops = new Set<() => void>();
-  readonly #waiting = new Map<(error: SurfaceError) => void, OpenQuestion | undefined>();
+  readonly #waiting = new Map<(error: SurfaceError) => void, OpenInputRequest | undefined>();
 
   constructor(place = "") {
     this.place = place;
@@ -66,7 +66,7 @@ export class CallTrail {
     return `${this.place}${short}.${count}/`;
   }
 
-  get openQuestion(): OpenQuestion | undefined {
+  get openQuestion(): OpenInputRequest | undefined {
     return [...this.#waiting.values()].find((question) => question !== undefined);
   }
 
@@ -75,7 +75,7 @@ export class CallTrail {
    *
    * @param question - left out for a question that ends the call.
    */
-  wait(over: (error: SurfaceError) => void, question?: OpenQuestion): () => void {
+  wait(over: (error: SurfaceError) => void, question?: OpenInputRequest): () => void {
     this.#waiting.set(over, question);
     return () => void this.#waiting.delete(over);
   }
@@ -100,7 +100,7 @@ export class CallTrail {
 type Answered = AskAnswer & Required<Pick<AskAnswer, "answer">>;
 
 interface Open {
-  readonly ask: TimedAsk;
+  readonly ask: TimedInputRequest;
   readonly digest: string;
   /** The number of rounds in a row in which it differs from the answered question. */
   readonly changed: number;
@@ -109,7 +109,7 @@ interface Open {
 
 /** Marks a call and those above it as ended by a question. */
 function block(call: CallContext): void {
-  call.trail ??= new CallTrail();
+  call.trail ??= new CallRounds();
   call.trail.isBlocked = true;
   if (call.partOf !== undefined) block(call.partOf.call);
 }
@@ -123,7 +123,7 @@ function answeredOf({ record, answers }: Resumed): Map<string, Answered> {
 }
 
 /** Returns whether a retry answers at least one open question. */
-export function answersAny({ answers }: Resumed): boolean {
+export function hasAnswers({ answers }: Resumed): boolean {
   return Object.keys(answers).length > 0;
 }
 
@@ -144,13 +144,13 @@ export function endOfRound(call: CallContext): Promise<void> | undefined {
 }
 
 /** Returns the outcome of a call that a question ended. Only that of a root call reaches a client. */
-export function suspendedOutcome(call: CallContext): Asking | Refused | undefined {
+export function suspendedOutcome(call: CallContext): Asking | ErrorResult | undefined {
   if (!call.isSuspended) return undefined;
   return (call.partOf === undefined ? call.questions?.outcome : undefined) ?? inputRequired;
 }
 
 /** Reports a handler that continued after its question ended the call: it decided without an answer, and will run again. */
-export function watchGoingOn(call: CallContext, { where, report }: Pick<RefusedAt, "where" | "report">): void {
+export function reportContinued(call: CallContext, { where, report }: Pick<ThrownAt, "where" | "report">): void {
   if (!call.isSuspended || call.trail?.isBlocked !== true) return;
   const reportContinued = (): void => {
     const cause = new SurfaceError(
@@ -178,9 +178,9 @@ export class Questions {
   /** The number of confirmations about to be asked. */
   #held = 0;
   #isScheduled = false;
-  outcome: Asking | Refused | undefined;
+  outcome: Asking | ErrorResult | undefined;
 
-  constructor(root: CallContext, { push, resumed }: AskPort) {
+  constructor(root: CallContext, { push, resumed }: ClientPort) {
     this.#root = root;
     this.endCall = push === undefined;
     this.salt = resumed?.record.salt ?? randomUUID();
@@ -191,8 +191,8 @@ export class Questions {
   /** Sets the place of a nested call, which is the same in each round if the handler makes the same calls. */
   place(call: CallContext, parent: CallContext, made: JsonObject): void {
     if (!this.endCall) return;
-    parent.trail ??= new CallTrail();
-    call.trail = new CallTrail(parent.trail.placeOf(digestJson(made, this.salt)));
+    parent.trail ??= new CallRounds();
+    call.trail = new CallRounds(parent.trail.placeOf(digestJson(made, this.salt)));
   }
 
   /** Returns the answer of an earlier round to the same question. */
@@ -257,11 +257,11 @@ export class Questions {
     );
   }
 
-  #toOutcome(): Asking | Refused {
+  #toOutcome(): Asking | ErrorResult {
     const opened = [...this.#open].map(([key, { digest, changed }]) => {
       return [key, changed === 0 ? { digest } : { digest, changed }] as const;
     });
-    const record: AskRecord = {
+    const record: RequestState = {
       salt: this.salt,
       asked: Object.fromEntries<AskAnswer>([...this.#answered, ...opened]),
       ...(this.stamps.size === 0 ? {} : { stamps: Object.fromEntries(this.stamps) }),

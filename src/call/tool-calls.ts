@@ -1,7 +1,7 @@
 import type { Asking } from "../catalog/asking/asking.ts";
 import { isContent, kContent } from "../catalog/content/content.ts";
 import type { ToolEntry, ToolOutput } from "../catalog/entry.ts";
-import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
+import type { Denied, ErrorResult, ToolOutcome } from "../catalog/outcome.ts";
 import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
 import { richContent, type RichContent } from "../catalog/content/rich-content.ts";
 import type { JsonObject } from "../schema/json.ts";
@@ -9,26 +9,26 @@ import { checkInput, checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { andThen, isThenable } from "../surface/is-thenable.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import type { ClientAsker } from "./asker.ts";
+import type { InputRequester } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { NestedInvoker } from "./nesting.ts";
 import type { CallTree } from "./call-tree.ts";
 import { assertStillThere, settle, type Checked } from "./check-again.ts";
 import { confirmCall, type AskedRule } from "./confirm-call.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { limitCall } from "./limit-call.ts";
-import { endOfRound, suspendedOutcome, watchGoingOn } from "./questions.ts";
-import { toRefused } from "./to-refused.ts";
+import { chargeCall } from "./limit-call.ts";
+import { endOfRound, suspendedOutcome, reportContinued } from "./questions.ts";
+import { toErrorResult } from "./to-error-result.ts";
 
 /** The stage of a call, which decides what an error means. */
 type Stage = "decoding" | "checking" | "running";
 
 /** The answer to a call of an entry that is hidden from its caller: it is not found. */
-export const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: undefined });
+export const notFoundOutcome: Denied = Object.freeze({ kind: "denied", scopes: undefined });
 
 /** Returns the answer to a call whose entry was hidden before the handler started, for example during a confirmation. */
 function revokedOutcome(stage: Stage, { stillShown }: CallContext): Denied | undefined {
-  return stage !== "running" && stillShown?.() === false ? unknownToAll : undefined;
+  return stage !== "running" && stillShown?.() === false ? notFoundOutcome : undefined;
 }
 
 /**
@@ -43,7 +43,7 @@ export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined)
 }
 
 /** A call that may run, or its refusal. */
-type Admitted = Checked | Refused;
+type Admitted = Checked | ErrorResult;
 
 /** The content blocks of an answer, and its value for programs. */
 interface Content {
@@ -97,7 +97,7 @@ export interface ToolCallsDeps {
   readonly changes: ChangeCount | undefined;
   readonly tree: CallTree;
   readonly deadlines: Deadlines;
-  readonly asker: ClientAsker;
+  readonly asker: InputRequester;
   /** The rule for tools that may change something and do not set `confirm`. */
   readonly confirm: ConfirmRule | undefined;
   readonly nesting: NestedInvoker;
@@ -186,7 +186,7 @@ export class ToolCalls {
     const rule = confirmRuleOf(entry, confirm);
     // A call without a client to confirm it does not run, so it is not counted.
     const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
-    const limiting = call.limiter === undefined || willRefuse ? undefined : limitCall(entry, call, report);
+    const limiting = call.limiter === undefined || willRefuse ? undefined : chargeCall(entry, call, report);
     if (rule === undefined && !(limiting instanceof Promise)) return limiting ?? runs;
     const admit = async (): Promise<Admitted> => {
       const limited = limiting instanceof Promise ? await call.outcome(limiting) : limiting;
@@ -275,19 +275,19 @@ export class ToolCalls {
     const { changes } = this.#deps;
     if (changes !== undefined && !hints.readOnlyHint) changes.count += 1;
     // A gateway's tool waits for its calls, and answers for them.
-    if (isUncounted !== true && call.isSuspended) watchGoingOn(call, { where: origin, report: this.#deps.report });
+    if (isUncounted !== true && call.isSuspended) reportContinued(call, { where: origin, report: this.#deps.report });
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }
 
-  #refuse({ entry, call, stage }: ToolRun, cause: unknown): Asking | Refused | Denied {
+  #refuse({ entry, call, stage }: ToolRun, cause: unknown): Asking | ErrorResult | Denied {
     const instead = suspendedOutcome(call) ?? revokedOutcome(stage, call);
     if (instead !== undefined) return instead;
     // A live surface refuses the caller's arguments. Within a bespoke handler it refuses those of the handler, and its issues may name
     // members that the caller cannot see.
     const aboutArguments = stage !== "running" || entry.owner === "surface";
     const mayHaveActed = stage === "running" && !entry.hints.readOnlyHint;
-    return toRefused(call.endedWith ?? cause, {
+    return toErrorResult(call.endedWith ?? cause, {
       where: entry.origin,
       report: this.#deps.report,
       deadline: call.passedDeadline,

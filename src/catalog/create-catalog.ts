@@ -11,7 +11,7 @@ import { toBespokeEntry, type AnyBespokeTool } from "./custom/bespoke-tool.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { toCatalogScopes, toDefaultScopes, type DefaultScopes } from "./entry-scopes.ts";
 import { kindMappings } from "./kinds/kind-mappings.ts";
-import type { Exposed, KindMapping, ResourceEntries } from "./kinds/mapping.ts";
+import type { ExposedMember, KindMapping, ResourceEntries } from "./kinds/mapping.ts";
 import { sortById } from "./list-changes.ts";
 import type { MemberExposure } from "./read-exposures.ts";
 import { readVariable, type FreeTemplate } from "./resolve-uri.ts";
@@ -159,7 +159,7 @@ function addMember(
   // The mapping was looked up by the member's own kind.
   const mapping = kindMappings[member.kind] as KindMapping<Kind>;
   // As above.
-  const typed = exposed as Exposed<MemberOfKind<Kind>>;
+  const typed = exposed as ExposedMember<MemberOfKind<Kind>>;
   if (exposure.as === "resource") addResource(entries, mapping.asResource?.(typed) ?? {});
   else if (mapping.asTool !== undefined) entries.tools.push(mapping.asTool(typed));
 }

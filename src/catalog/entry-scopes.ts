@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import { keepScopes, type ScopeOptions } from "../tags/scopes.ts";
+import { freezeScopes, type ScopeOptions } from "../tags/scopes.ts";
 import type { EntryGuard, ToolInput } from "./entry.ts";
 
 /** The keywords whose schemas describe the same object as the schema that contains them. */
@@ -39,7 +39,7 @@ const none: readonly string[] = Object.freeze([]);
 
 /** Returns the requirements of an entry: a default scope, and the author's options. */
 export function toGuard(byDefault: string, options: ScopeOptions): EntryGuard {
-  const { scopes = none, scopesAny = none, resource } = keepScopes(options);
+  const { scopes = none, scopesAny = none, resource } = freezeScopes(options);
   const guard = { scopes: Object.freeze([...new Set([byDefault, ...scopes])]) };
   if (scopes.length === 0 && scopesAny.length === 0 && resource === undefined) return guard;
   const requires = { scopes, scopesAny, ...(resource === undefined ? {} : { resource }) };
@@ -47,7 +47,7 @@ export function toGuard(byDefault: string, options: ScopeOptions): EntryGuard {
 }
 
 /** Refuses a tool that lacks the argument that its option `resource` names. @throws SurfaceError `INVALID_OPTION`. */
-export function assertThingNamed({ requires }: EntryGuard, { json }: ToolInput, origin: string): void {
+export function assertResourceArgument({ requires }: EntryGuard, { json }: ToolInput, origin: string): void {
   const argument = requires?.resource?.argument;
   if (argument === undefined || hasProperty(json, argument)) return;
   throw new SurfaceError(

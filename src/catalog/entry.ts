@@ -3,10 +3,10 @@ import type { Schema } from "../schema/standard.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
-import type { Icon } from "../tags/looks.ts";
+import type { Icon } from "../tags/display-metadata.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { ConfirmRule, OnDisconnect } from "../tags/tool-options.ts";
-import type { ClientAsk } from "./asking/asking.ts";
+import type { InputRequest } from "./asking/asking.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type { UriSegment } from "./uri-syntax.ts";
 
@@ -51,7 +51,7 @@ export interface EntryCall {
    * @throws Refusal `CLIENT_CANNOT`, `ASK_FAILED`, `ASK_TIMEOUT`.
    * @throws SurfaceError `INPUT_REQUIRED` if the answer comes with another request, which runs the handler again.
    */
-  ask(key: string, ask: ClientAsk): Promise<JsonObject>;
+  ask(key: string, ask: InputRequest): Promise<JsonObject>;
   /** Identifies the run of the call: the same when it runs again with an answer. Different on each read if nothing runs again. */
   readonly runId?: string;
   /** Calls `changed` when the client announces other roots, for as long as the call runs. Returns a function that stops it. */
@@ -126,7 +126,7 @@ export interface ToolOutput {
 }
 
 /** The schemas of a tool that this process validates itself. */
-export interface FaceOwned {
+export interface OwnSchemas {
   readonly input: Schema | undefined;
   readonly output: Schema | undefined;
 }
@@ -157,7 +157,7 @@ export interface ConfirmedCall {
 }
 
 /** The fields of all entries. */
-interface AnyEntry extends EntryLooks, EntryGuard {
+interface AnyEntry extends EntryDisplayMetadata, EntryGuard {
   /** The member key, or the name of a hand-written entry. */
   readonly id: string;
   /** The name in messages, for example `procedure "node.rerun"`. */
@@ -187,9 +187,9 @@ export interface ToolEntry extends AnyEntry {
   /** Whether no rate limiter counts its calls: they only list, or the tools that they call are counted. @default false */
   readonly isUncounted?: boolean | undefined;
   /** Patterns of the tools that it may call. @default none */
-  readonly reach?: readonly string[] | undefined;
+  readonly canCall?: readonly string[] | undefined;
   /** The scopes of its nested calls. @default the default scopes that it requires itself */
-  readonly authority?: readonly string[] | undefined;
+  readonly callScopes?: readonly string[] | undefined;
   /** The effect on a call when the client of a session drops the connection of the call. */
   readonly onDisconnect: OnDisconnect;
   /** The rule by which the user is asked before it runs. @default the app's rule for tools that change something */
@@ -199,7 +199,7 @@ export interface ToolEntry extends AnyEntry {
   /** Writes the author's text of the question. May return a promise, and throw any value. */
   readonly confirmText?: ((call: ConfirmedCall) => unknown) | undefined;
   /** The schemas to validate with; `"surface"`: the live surface validates. */
-  readonly owner: FaceOwned | "surface";
+  readonly owner: OwnSchemas | "surface";
   /**
    * Validates arguments as the live surface will, perhaps asynchronously: for callers who need the right to a resource that an
    * argument names, and for confirmations. Runs the schema once more than a call.
@@ -222,7 +222,7 @@ export interface ShownResources {
 }
 
 /** Display metadata of an entry. */
-export interface EntryLooks {
+export interface EntryDisplayMetadata {
   readonly icons?: readonly Icon[] | undefined;
   /** The `_meta` in lists, for hosts that know its keys (`"anthropic/maxResultSizeChars"`). */
   readonly meta?: JsonObject | undefined;

@@ -3,7 +3,7 @@ import type {
   ConfirmOptionProblem,
   ContradictionProblem,
   InputOf,
-  SaidEffect,
+  DeclaredEffect,
   ToolKindProblem,
 } from "../tags/mcp-tool.ts";
 import type { ProvablyReads } from "../tags/read-only.ts";
@@ -181,7 +181,7 @@ export type ExposedResourceKeys<TExpose> = [TExpose] extends [never]
 type SaysReadOnly<TValue> = [TValue] extends [never]
   ? false
   : TValue extends { readonly tool: { readonly mutates: infer Said } }
-    ? SaidEffect<Said> extends "read"
+    ? DeclaredEffect<Said> extends "read"
       ? true
       : false
     : TValue extends ResourceValue | undefined

@@ -3,7 +3,7 @@ import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./ent
 import { diffLists, patchSorted, sortById, type ListDiff } from "./list-changes.ts";
 
 /** Decides which entries of a catalog are kept. */
-export interface Keep {
+export interface EntryFilter {
   tool(entry: ToolEntry): boolean;
   prompt(entry: PromptEntry): boolean;
   resource(entry: ResourceEntry | TemplateEntry): boolean;
@@ -21,7 +21,7 @@ function keepOf<TEntry>(entries: readonly TEntry[], keep: (entry: TEntry) => boo
  * Returns a catalog of the entries that are kept, whose lookups find no others: the same object if all are kept. Scopes, URI prefix
  * and warnings stay those of the whole.
  */
-export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
+export function narrowCatalog(catalog: Catalog, keep: EntryFilter): Catalog {
   const tools = keepOf(catalog.tools, (tool) => keep.tool(tool));
   const prompts = keepOf(catalog.prompts, (prompt) => keep.prompt(prompt));
   const resources = keepOf(catalog.resources, (resource) => keep.resource(resource));

@@ -4,7 +4,7 @@ import type { Asking } from "./asking/asking.ts";
 import type { NestedCall } from "./entry.ts";
 
 /** The error of a call or read, as its caller sees it. */
-export interface Refused {
+export interface ErrorResult {
   readonly kind: "refused";
   /** A code of this package, or the author's own; at most 64 bytes. */
   readonly code: string;
@@ -25,7 +25,7 @@ export interface Refused {
 }
 
 /** Creates a refusal. */
-export function createRefused(code: string, message: string, more: Partial<Refused> = {}): Refused {
+export function createErrorResult(code: string, message: string, more: Partial<ErrorResult> = {}): ErrorResult {
   return { kind: "refused", code, message, issues: [], details: undefined, correlationId: undefined, ...more };
 }
 
@@ -59,28 +59,28 @@ export type ToolOutcome =
     }
   | Asking
   | Denied
-  | Refused;
+  | ErrorResult;
 
 /** The refusal of a tool that does not exist, or that the caller may not see: the same for both. */
-export const operationNotFound: Refused = Object.freeze(
-  createRefused("OPERATION_NOT_FOUND", "there is no operation of this name"),
+export const operationNotFound: ErrorResult = Object.freeze(
+  createErrorResult("OPERATION_NOT_FOUND", "there is no operation of this name"),
 );
 
 /** Rejects a nested call where none can be made, as if the tool did not exist. */
-export function cannotNest(_nested: NestedCall): Promise<ToolOutcome> {
+export function rejectNestedCall(_nested: NestedCall): Promise<ToolOutcome> {
   return Promise.resolve(operationNotFound);
 }
 
 /** The refusal of a nested call that asks the client. The question ends the outer call, too, so no caller reads this text. */
-export const inputRequired: Refused = Object.freeze(
-  createRefused("INPUT_REQUIRED", "the client must answer a question first"),
+export const inputRequired: ErrorResult = Object.freeze(
+  createErrorResult("INPUT_REQUIRED", "the client must answer a question first"),
 );
 
 /**
  * Returns the result of a nested call: the JSON text of its `structuredContent`, or of its blocks if it has none; or its refusal.
  * A denied call is refused like one of a tool that does not exist.
  */
-export function toResultText(outcome: ToolOutcome): string | Refused {
+export function toResultText(outcome: ToolOutcome): string | ErrorResult {
   switch (outcome.kind) {
     case "answer":
       return outcome.text;

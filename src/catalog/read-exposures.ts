@@ -5,9 +5,9 @@ import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Member, MemberOfKind, Spec } from "../surface/member.ts";
 import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read-tag-options.ts";
 import { tagOf, type Effect } from "../tags/tag-of.ts";
-import { keepConfirm } from "../tags/confirm.ts";
-import { keepLooks } from "../tags/looks.ts";
-import { keepScopes } from "../tags/scopes.ts";
+import { freezeConfirm } from "../tags/confirm.ts";
+import { freezeDisplayMetadata } from "../tags/display-metadata.ts";
+import { freezeScopes } from "../tags/scopes.ts";
 import {
   syntheticFields,
   type CollectionResourceOptions,
@@ -50,12 +50,12 @@ function readValue(key: string, kind: string, value: unknown): Pick<MemberExposu
   const givenTool: ToolOptions | undefined = optionsAt(value, "tool");
   if (givenTool !== undefined) {
     const tool = readToolOptions(givenTool, `Cannot expose "${key}"`);
-    return { as: "tool", options: { ...tool, ...keepScopes(tool), ...keepConfirm(tool) } };
+    return { as: "tool", options: { ...tool, ...freezeScopes(tool), ...freezeConfirm(tool) } };
   }
   const givenResource: CollectionResourceOptions | undefined = optionsAt(value, "resource");
   if (givenResource !== undefined) {
     const resource = readResourceOptions(kind, givenResource, `Cannot expose "${key}"`);
-    return { as: "resource", options: { ...resource, ...keepLooks(resource), ...keepScopes(resource) } };
+    return { as: "resource", options: { ...resource, ...freezeDisplayMetadata(resource), ...freezeScopes(resource) } };
   }
   throw new SurfaceError(
     "INVALID_OPTION",

@@ -5,9 +5,9 @@ import type { MemberOfKind } from "../surface/member.ts";
 import { defaultOnDisconnect, syntheticFields, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
 import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import type { Effect } from "../tags/tag-of.ts";
-import { assertThingNamed } from "./entry-scopes.ts";
+import { assertResourceArgument } from "./entry-scopes.ts";
 import type { ToolEntry, ToolHints, ToolInput } from "./entry.ts";
-import { toEntryHead, type EntryHead, type Exposed } from "./kinds/mapping.ts";
+import { toEntryHead, type EntryHead, type ExposedMember } from "./kinds/mapping.ts";
 import { runHandler } from "./context/tool-context.ts";
 import { splitFields } from "./tool-schemas.ts";
 import { toWireName } from "./wire-name.ts";
@@ -25,29 +25,29 @@ export function toToolHints(effect: Effect, options: ToolOptions): ToolHints {
 }
 
 /** The nested calls that a tool may make. */
-export interface NestingWords {
+export interface NestingOptions {
   /**
    * The tools that its handler may call by `context.call`: ids or names on the wire, as patterns with `*` and `?`. Tools that views
    * hide from callers can be called too. In `.tools()`, a name without `*` and `?` must be a tool of the app or begin as those of a
    * mount; otherwise the app does not open.
    * @default none
    */
-  readonly reach?: readonly string[];
+  readonly canCall?: readonly string[];
   /**
    * The scopes of these calls, in place of the caller's.
    * @default the scope for reading, and that for writing if the tool may change something
    */
-  readonly authority?: readonly string[];
+  readonly callScopes?: readonly string[];
 }
 
 /** Returns frozen copies, which the author cannot change. */
-export function keepNesting(
-  { reach, authority }: NestingWords,
+export function freezeNesting(
+  { canCall, callScopes }: NestingOptions,
   byDefault: readonly string[],
-): Pick<ToolEntry, "reach" | "authority"> {
+): Pick<ToolEntry, "canCall" | "callScopes"> {
   return {
-    ...(reach === undefined ? {} : { reach: Object.freeze([...reach]) }),
-    authority: Object.freeze([...(authority ?? byDefault)]),
+    ...(canCall === undefined ? {} : { canCall: Object.freeze([...canCall]) }),
+    callScopes: Object.freeze([...(callScopes ?? byDefault)]),
   };
 }
 
@@ -70,7 +70,7 @@ type ToolHead = EntryHead &
   Pick<ToolEntry, "name" | "hints" | "onDisconnect" | "confirm" | "confirmWord" | "confirmText" | "owner" | "preview">;
 
 /** A member that can be a tool. */
-type ExposedTool = Exposed<MemberOfKind<"procedure" | "event" | "stream">>;
+type ExposedTool = ExposedMember<MemberOfKind<"procedure" | "event" | "stream">>;
 
 /**
  * Returns a function that validates arguments by the schema of the member in this process, as the owner will. It leaves out the
@@ -87,7 +87,7 @@ export function toToolHead(exposed: ExposedTool, hints: ToolHints, own: ToolInpu
   const { scopes, options, client } = exposed;
   const head = toEntryHead(exposed, hints.readOnlyHint ? scopes.read : scopes.write);
   const { id, origin } = head;
-  assertThingNamed(head, own, origin);
+  assertResourceArgument(head, own, origin);
   return {
     ...head,
     name: toWireName(id, { origin }),

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { toInputSchema, toOutputSchema, type CompiledSchema } from "../schema/compile-schema.ts";
-import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
+import { flattenRoot, rejectedRootKeywords } from "../schema/flatten-root.ts";
 import { deepFreeze, isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { orderKeywords } from "../schema/keywords.ts";
 import type { Schema } from "../schema/standard.ts";
@@ -13,11 +13,11 @@ import type { ToolInput, ToolOutput } from "./entry.ts";
 /** Returns the input of a tool with this schema. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
   const compiled = toInputSchema(schema, where);
-  const isFlat = refusedAtRoot(compiled.json).length === 0;
+  const isFlat = rejectedRootKeywords(compiled.json).length === 0;
   const exact = isFlat ? compiled.json : compiled.exact();
   return Object.freeze({
     json: isFlat ? exact : deepFreeze(flattenRoot(exact)),
-    refusedKeywords: refusedAtRoot(exact),
+    refusedKeywords: rejectedRootKeywords(exact),
     decode: compiled.codec.decode.bind(compiled.codec),
     root: compiled.wrapped ? "value" : "",
   });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { JsonObject } from "../schema/json.ts";
-import type { CliSetting } from "./terminal.ts";
+import type { CliEnvironment } from "./terminal.ts";
 import type { ServerTarget } from "./server-target.ts";
 
 /** The scope of a server: one user in all folders, or all users of one folder. */
@@ -13,7 +13,7 @@ export interface ClientConfig {
   /** Key of the object that has the servers by name. */
   readonly container: string;
   /** Paths of its files, by scope. */
-  readonly files: Readonly<Partial<Record<ConfigScope, (setting: CliSetting) => string>>>;
+  readonly files: Readonly<Partial<Record<ConfigScope, (setting: CliEnvironment) => string>>>;
   /** The variable references that it replaces in URLs and commands. @default none */
   readonly expands?: { readonly pattern: RegExp; readonly example: string };
   /** Returns the entry of a server, or the reason why the client cannot have such a server. */
@@ -21,7 +21,7 @@ export interface ClientConfig {
 }
 
 /** Returns the folder of application data, as Electron defines `appData`. */
-function appData({ home, platform, env }: CliSetting): string {
+function appData({ home, platform, env }: CliEnvironment): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
   if (platform === "win32") return env["APPDATA"] ?? join(home, "AppData", "Roaming");
   return env["XDG_CONFIG_HOME"] ?? join(home, ".config");

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { visibleText } from "../schema/visible-text.ts";
+import { escapeInvisible } from "../schema/visible-text.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { assertInside, packageFolder, readVersion, unlessMissing } from "./files.ts";
-import type { CliSetting } from "./terminal.ts";
+import type { CliEnvironment } from "./terminal.ts";
 
 /** Folders of `templates/`. */
 const templateNames = ["stdio", "express"] as const;
@@ -130,7 +130,7 @@ export async function writeNewFiles(folder: string, files: ProjectFiles): Promis
 }
 
 function changeTo(folder: string): string {
-  const shown = visibleText(folder);
+  const shown = escapeInvisible(folder);
   return /^[\w./-]+$/.test(shown) ? `cd ${shown} && ` : `cd "${shown}" && `;
 }
 
@@ -139,12 +139,12 @@ function changeTo(folder: string): string {
  *
  * @throws Refusal `USAGE` or `REFUSED`; nothing has been written then.
  */
-export async function init(args: readonly string[], setting: CliSetting): Promise<void> {
+export async function init(args: readonly string[], setting: CliEnvironment): Promise<void> {
   const { folder, template, packageSpec } = readInitArgs(args, setting.cwd);
   const target = resolve(setting.cwd, folder);
   const files = readTemplate(template, packageSpec);
   await writeNewFiles(target, files);
   const written = [...files.keys()].map((path) => `  ${path}\n`).join("");
-  setting.write(`wrote ${files.size} files to "${visibleText(target)}":\n${written}`);
+  setting.write(`wrote ${files.size} files to "${escapeInvisible(target)}":\n${written}`);
   setting.write(`\nnext:\n  ${target === setting.cwd ? "" : changeTo(folder)}npm install\n  npm start\n`);
 }

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { visibleText } from "../schema/visible-text.ts";
+import { escapeInvisible } from "../schema/visible-text.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type InstalledServer,
 } from "./installed-servers.ts";
 import { toHttpTarget, toStdioTarget, type ServerTarget, type ViewChoice } from "./server-target.ts";
-import { columns, type CliSetting } from "./terminal.ts";
+import { columns, type CliEnvironment } from "./terminal.ts";
 import { argumentWarning, aroundReferences, assertExpands } from "./variables.ts";
 
 /** The arguments of `install`. */
@@ -155,18 +155,18 @@ interface Found {
 
 type Kind<TKind extends InstallRequest["kind"]> = Extract<InstallRequest, { kind: TKind }>;
 
-async function add(request: Kind<"add">, setting: CliSetting): Promise<void> {
+async function add(request: Kind<"add">, setting: CliEnvironment): Promise<void> {
   const { client, scope, alias, target, isPrint } = request;
   assertExpands(client, target);
   const entry = client.toEntry(target);
   if (typeof entry === "string") throw refused(`Cannot install into ${client.name}: ${entry}`);
   const warning = argumentWarning(client, target);
-  if (warning !== undefined) setting.complain(`surface-mcp: warning: ${visibleText(warning)}\n`);
+  if (warning !== undefined) setting.complain(`surface-mcp: warning: ${escapeInvisible(warning)}\n`);
   const insert = (text: string): string => formatOf(client).add(text, client.container, { alias, entry });
   if (isPrint) return setting.write(insert(""));
   for (const file of clientFiles(setting, { client, scope })) {
     const { path } = await changeFile(file, insert);
-    setting.write(`added "${alias}" to "${visibleText(path)}"\n`);
+    setting.write(`added "${alias}" to "${escapeInvisible(path)}"\n`);
   }
 }
 
@@ -200,7 +200,7 @@ function show({ alias, entry, file }: InstalledServer): readonly string[] {
 }
 
 /** Reads the servers of all chosen files. An unreadable file is a fault, and does not hide the others. */
-async function readAll(setting: CliSetting, chosen: FileChoice): Promise<Found> {
+async function readAll(setting: CliEnvironment, chosen: FileChoice): Promise<Found> {
   const found = await Promise.allSettled(clientFiles(setting, chosen).map(serversOf));
   return {
     servers: found.flatMap((one) => (one.status === "fulfilled" ? one.value : [])),
@@ -208,14 +208,14 @@ async function readAll(setting: CliSetting, chosen: FileChoice): Promise<Found> 
   };
 }
 
-async function list(request: Kind<"list">, setting: CliSetting): Promise<void> {
+async function list(request: Kind<"list">, setting: CliEnvironment): Promise<void> {
   const { servers, faults } = await readAll(setting, request);
   setting.write(servers.length === 0 ? "no servers\n" : columns(servers.map(show)));
   const [fault] = faults;
   if (fault !== undefined) throw fault;
 }
 
-async function remove(request: Kind<"remove">, setting: CliSetting): Promise<void> {
+async function remove(request: Kind<"remove">, setting: CliEnvironment): Promise<void> {
   const { alias } = request;
   const { servers, faults } = await readAll(setting, request);
   const [first, ...others] = servers.filter((server) => server.alias === alias);
@@ -227,7 +227,7 @@ async function remove(request: Kind<"remove">, setting: CliSetting): Promise<voi
   }
   const { client } = first.file;
   const { path } = await changeFile(first.file, (text) => formatOf(client).remove(text, client.container, alias));
-  setting.write(`removed "${alias}" from "${visibleText(path)}"\n`);
+  setting.write(`removed "${alias}" from "${escapeInvisible(path)}"\n`);
 }
 
 /**
@@ -235,7 +235,7 @@ async function remove(request: Kind<"remove">, setting: CliSetting): Promise<voi
  *
  * @throws Refusal `USAGE` or `REFUSED`, with nothing changed.
  */
-export async function install(args: readonly string[], setting: CliSetting): Promise<void> {
+export async function install(args: readonly string[], setting: CliEnvironment): Promise<void> {
   const request = readInstallArgs(args);
   switch (request.kind) {
     case "add":

@@ -1,6 +1,6 @@
 import { Refusal } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
-import type { CliSetting } from "./terminal.ts";
+import type { CliEnvironment } from "./terminal.ts";
 import { assertInside } from "./files.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
 import { changeConfigFile, readConfigFile, type Audience, type ConfigFile } from "./config-file.ts";
@@ -38,7 +38,7 @@ export function formatOf(client: ClientConfig): ConfigFormat {
 }
 
 /** Returns the chosen files. In the home folder, one file may belong to both scopes; it counts as the user's. */
-export function clientFiles(setting: CliSetting, chosen: FileChoice): readonly ClientFile[] {
+export function clientFiles(setting: CliEnvironment, chosen: FileChoice): readonly ClientFile[] {
   const all = clients.flatMap((client) =>
     scopes.flatMap((scope) => {
       const path = client.files[scope]?.(setting);

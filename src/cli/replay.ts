@@ -5,12 +5,12 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { ReplayOptions } from "../builder/assemble-app.ts";
 import { codeOf } from "../errors.ts";
 import { isScopeToken } from "../http/auth/caller-fields.ts";
-import { visibleText } from "../schema/visible-text.ts";
+import { escapeInvisible } from "../schema/visible-text.ts";
 import { anonymous, type Caller, type CallerView, defaultView } from "../surface/caller.ts";
 import { unknownView } from "../views/compile-rules.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import { refused, usage } from "./cli-errors.ts";
-import { columns, type CliSetting } from "./terminal.ts";
+import { columns, type CliEnvironment } from "./terminal.ts";
 
 /** The arguments of `replay`. */
 interface ReplayRequest {
@@ -141,7 +141,7 @@ function sectionsOf(replayed: ViewReplay): readonly Section[] {
 function renderReplay(replayed: ViewReplay, isTerminal: boolean): string {
   const emphasise = (text: string): string => (isTerminal ? `\u001B[1m${text}\u001B[22m` : text);
   const sections = sectionsOf(replayed).map(
-    ({ title, rows }) => `\n${emphasise(visibleText(title))}\n${columns(rows)}`,
+    ({ title, rows }) => `\n${emphasise(escapeInvisible(title))}\n${columns(rows)}`,
   );
   return columns(headOf(replayed)) + sections.join("");
 }
@@ -151,7 +151,7 @@ function renderReplay(replayed: ViewReplay, isTerminal: boolean): string {
  *
  * @throws Refusal `USAGE` or `REFUSED`, for an unknown view after it was written, and any error of the app's module.
  */
-export async function replay(args: readonly string[], setting: CliSetting): Promise<void> {
+export async function replay(args: readonly string[], setting: CliEnvironment): Promise<void> {
   const { module, options, isJson } = readReplayArgs(args);
   const app = await loadApp(module, setting.cwd);
   const replayed = app.replay(options);

@@ -1,10 +1,10 @@
 import { codeOf, SurfaceError } from "../errors.ts";
 import { isUsage, usage } from "./cli-errors.ts";
-import type { CliSetting } from "./terminal.ts";
+import type { CliEnvironment } from "./terminal.ts";
 import { init } from "./init.ts";
 import { install } from "./install.ts";
 import { readVersion } from "./files.ts";
-import { visibleText } from "../schema/visible-text.ts";
+import { escapeInvisible } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
 
 /** The text of `--help`. */
@@ -55,7 +55,7 @@ const commands = new Map([
 ]);
 const names = [...commands.keys()].join(", ");
 
-async function run([word, ...args]: readonly string[], setting: CliSetting): Promise<void> {
+async function run([word, ...args]: readonly string[], setting: CliEnvironment): Promise<void> {
   const command = commands.get(word ?? "");
   if (command !== undefined) return args.includes("--help") ? setting.write(helpText) : command(args, setting);
   switch (word) {
@@ -83,13 +83,13 @@ function messageOf(error: unknown): string {
 }
 
 /** Runs one command line and returns the exit code. Never rejects. */
-export async function runCli(args: readonly string[], setting: CliSetting): Promise<ExitCode> {
+export async function runCli(args: readonly string[], setting: CliEnvironment): Promise<ExitCode> {
   try {
     await run(args, setting);
     return 0;
   } catch (error) {
     const isWrong = isMisspelt(error);
-    setting.complain(`surface-mcp: ${visibleText(messageOf(error))}\n`);
+    setting.complain(`surface-mcp: ${escapeInvisible(messageOf(error))}\n`);
     if (isWrong) setting.complain(`surface-mcp: see "surface-mcp --help"\n`);
     return isWrong ? 2 : 1;
   }

@@ -1,7 +1,7 @@
-import { visibleText } from "../schema/visible-text.ts";
+import { escapeInvisible } from "../schema/visible-text.ts";
 
 /** The environment of a command: everything that it would otherwise take from the process. */
-export interface CliSetting {
+export interface CliEnvironment {
   /** Home folder of the user. */
   readonly home: string;
   readonly cwd: string;
@@ -17,7 +17,7 @@ export interface CliSetting {
 
 /** Renders rows as lines with aligned columns. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const plain = rows.map((row) => row.map(visibleText));
+  const plain = rows.map((row) => row.map(escapeInvisible));
   const widths = (plain.at(0) ?? []).map((_cell, index) => Math.max(...plain.map((row) => row[index]?.length ?? 0)));
   const lines = plain.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  "));
   return lines.map((line) => `${line.trimEnd()}\n`).join("");

@@ -14,7 +14,7 @@ function escapeOne(char: string): string {
  * Returns the segment of an id for a key: letters, digits, `_` and `-`. Any other character becomes `_x<its code>_`, so that
  * different keys have different segments, and plain keys stay as they are.
  */
-export function toSegment(key: string): string {
+export function toIdSegment(key: string): string {
   if (key === "") return empty;
   const unlike = key.replaceAll(escapeStart, "_x5f_");
   return plain.test(unlike) ? unlike : Array.from(unlike, escapeOne).join("");
@@ -22,7 +22,7 @@ export function toSegment(key: string): string {
 
 /** Returns the id of a path of keys. */
 export function toId(keys: readonly string[]): string {
-  return keys.map(toSegment).join(".");
+  return keys.map(toIdSegment).join(".");
 }
 
 /** Returns a name for a path of keys, in which only `%` and dots are escaped. */

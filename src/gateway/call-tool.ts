@@ -1,5 +1,5 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
-import { createRefused, type Refused } from "../catalog/outcome.ts";
+import { createErrorResult, type ErrorResult } from "../catalog/outcome.ts";
 import { invalidArgument, argumentOf } from "../catalog/tool-schemas.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
@@ -72,13 +72,13 @@ function readCall(call: JsonValue, path: string): BatchCall {
 }
 
 /** Reads one call of a batch. A malformed call becomes its refusal, and the other calls run. */
-function readAlone(call: JsonValue, index: number): BatchCall | Refused {
+function readAlone(call: JsonValue, index: number): BatchCall | ErrorResult {
   try {
     return readCall(call, `calls.${index}`);
   } catch (cause) {
     if (!(cause instanceof SurfaceError)) throw cause;
     const { code, issues } = cause;
-    return createRefused(code, "the arguments do not fit", { issues });
+    return createErrorResult(code, "the arguments do not fit", { issues });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryCall, EntryGuard, ToolEntry, ToolHints } from "../catalog/entry.ts";
-import { operationNotFound, type Refused } from "../catalog/outcome.ts";
+import { operationNotFound, type ErrorResult } from "../catalog/outcome.ts";
 import { gatewayOrigin, type GatewayToolName } from "../catalog/own-tool-names.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
 import { SurfaceError } from "../errors.ts";
@@ -54,7 +54,7 @@ export function findOperation(deps: GatewayDeps, { tool, caller }: NamedOperatio
  * Returns the refusal of a name for which {@link findOperation} returns nothing, with the ids that hold all its words. Depends only
  * on operations that the caller may see, so that hidden and missing operations get the same answer.
  */
-export async function toOperationNotFound(deps: GatewayDeps, { tool, caller }: NamedOperation): Promise<Refused> {
+export async function toOperationNotFound(deps: GatewayDeps, { tool, caller }: NamedOperation): Promise<ErrorResult> {
   const query = toNameQuery(tool);
   if (query === undefined) return operationNotFound;
   // One operation may have the text as its id and another as its name. Neither was found, so neither is similar.

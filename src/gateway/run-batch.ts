@@ -1,4 +1,10 @@
-import { operationNotFound, createRefused, toResultText, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
+import {
+  operationNotFound,
+  createErrorResult,
+  toResultText,
+  type ErrorResult,
+  type ToolOutcome,
+} from "../catalog/outcome.ts";
 import { keepMeta } from "../call/call-context.ts";
 import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
@@ -29,7 +35,7 @@ export interface BatchCall {
 /** A decoded request for a batch. */
 export interface BatchRequest {
   /** The calls; in the place of a malformed call, its refusal. */
-  readonly calls: readonly (BatchCall | Refused)[];
+  readonly calls: readonly (BatchCall | ErrorResult)[];
   readonly isParallel: boolean;
 }
 
@@ -40,7 +46,7 @@ export interface BatchResult {
   readonly text: string;
 }
 
-function toFailure({ code, message, issues, details }: Refused): BatchResult {
+function toFailure({ code, message, issues, details }: ErrorResult): BatchResult {
   const more = issues.length === 0 ? details : issues;
   const error = { code, message, ...(more === undefined ? {} : { details: more }) };
   return { isError: true, text: JSON.stringify({ success: false, error }) };
@@ -91,11 +97,11 @@ class BatchProgress {
 }
 
 /** Returns whether a refusal is that of an unknown operation. A handler may throw the same code with another message. */
-function isNotFound({ code, message }: Refused): boolean {
+function isNotFound({ code, message }: ErrorResult): boolean {
   return code === operationNotFound.code && message === operationNotFound.message;
 }
 
-const aborted = createRefused("ABORTED", "the batch was cancelled before this call started");
+const aborted = createErrorResult("ABORTED", "the batch was cancelled before this call started");
 
 /** The outcome of one call, and the work of its handler if that continues. */
 interface Ended {
@@ -204,7 +210,7 @@ class Batch {
   }
 
   /** Runs a call, which keeps its turn until its handler ends, even if the call was aborted. */
-  async #take(one: BatchCall | Refused, index: number): Promise<void> {
+  async #take(one: BatchCall | ErrorResult, index: number): Promise<void> {
     const early = this.#early[index];
     early?.start();
     const isCall = "tool" in one;
@@ -228,11 +234,11 @@ class Batch {
   }
 
   /** Returns the refusal of a call that begins after the end of the batch. */
-  #late(): Refused | undefined {
+  #late(): ErrorResult | undefined {
     if (this.#call.signal.aborted) return aborted;
     if (performance.now() < this.#dueAt) return undefined;
     const details = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
-    return createRefused("TIMEOUT", "the deadline of the batch passed before this call started", { details });
+    return createErrorResult("TIMEOUT", "the deadline of the batch passed before this call started", { details });
   }
 
   /**
@@ -271,7 +277,7 @@ class Batch {
   }
 
   /** Returns the refusal of a hidden or missing operation. */
-  async #notFound(named: NamedOperation): Promise<Refused> {
+  async #notFound(named: NamedOperation): Promise<ErrorResult> {
     this.#nearSearches += 1;
     return this.#nearSearches > maxNearSearches ? operationNotFound : toOperationNotFound(this.#deps, named);
   }

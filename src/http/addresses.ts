@@ -1,4 +1,4 @@
-import { internalError, onRejection, type FaultReporter } from "../surface/fault.ts";
+import { internalError, handleRejection, type FaultReporter } from "../surface/fault.ts";
 import type { HttpRequest } from "./message.ts";
 
 /** Returns whether a host is a name or an address of this machine. Other names are not looked up. */
@@ -63,7 +63,7 @@ export function createAddressReader(
     const { address } = request;
     try {
       const found: unknown = read({ address, header: (name) => request.header(name.toLowerCase()) });
-      onRejection(found, fail);
+      handleRejection(found, fail);
       return toAddress(found) ?? address;
     } catch (cause) {
       fail(cause);

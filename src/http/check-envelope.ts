@@ -92,13 +92,13 @@ function checkModern(request: HttpRequest, frame: RequestFrame): HttpRefusal | u
  * Checks that headers and body of a request agree, and the envelope of a modern one. Otherwise a proxy that reads headers and a
  * server that reads bodies could disagree on whether to accept a request.
  */
-export function judgeRequest(request: HttpRequest, frame: RequestFrame, era: Era): HttpRefusal | undefined {
+export function checkRequestHeaders(request: HttpRequest, frame: RequestFrame, era: Era): HttpRefusal | undefined {
   const wrong = era === "modern" ? checkModern(request, frame) : checkMirrors(request, frame, false);
   return wrong && { ...wrong, id: frame.id };
 }
 
 /** Checks that headers and body of a notification agree, which needs neither envelope nor headers. */
-export function judgeNotification(request: HttpRequest, frame: NotificationFrame): HttpRefusal | undefined {
+export function checkNotificationHeaders(request: HttpRequest, frame: NotificationFrame): HttpRefusal | undefined {
   const { params } = frame;
   const version = ownParam(metaOf(params), versionKey);
   const isServed = version === undefined || (typeof version === "string" && modernVersions.includes(version));
@@ -188,7 +188,7 @@ function isRepeated(request: HttpRequest, { header, path, isNumeric }: HeaderPar
 }
 
 /** Checks that the headers that repeat arguments of a tool agree with the body. Legacy clients may leave the headers out. */
-export function judgeParams(
+export function checkParamHeaders(
   request: HttpRequest,
   { id, params }: RequestFrame,
   declared: readonly HeaderParam[],

@@ -11,15 +11,15 @@ import { createAuthenticator } from "./auth/create-authenticator.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { LocalClients } from "./check-head.ts";
 import { Health } from "./health.ts";
-import type { HttpSetting } from "./http-deps.ts";
-import { Front } from "./http-pipeline.ts";
-import { toLimiter } from "./limiters.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import { HttpPipeline } from "./http-pipeline.ts";
+import { createCallLimiter } from "./limiters.ts";
 import type { HttpServe } from "./message.ts";
 import type { ResolvedHandler } from "./options.ts";
 import { Responder } from "./respond.ts";
-import { LegacyLeg } from "./sessions/session-handler.ts";
+import { SessionHandler } from "./sessions/session-handler.ts";
 import { KeepAlive } from "./sse.ts";
-import { ModernLeg } from "./stateless-handler.ts";
+import { StatelessHandler } from "./stateless-handler.ts";
 
 /** Current state of a server. */
 export interface HttpStats {
@@ -58,12 +58,12 @@ function toName({ frame: { method, params } }: ClientRequest): string {
 }
 
 /** One app served over HTTP, by Node or another runtime. Call `close()` when done. */
-export class Core {
+export class HttpCore {
   readonly serve: HttpServe;
   readonly budgets: HttpBudgets;
-  readonly #setting: HttpSetting;
+  readonly #setting: HttpDeps;
   readonly #health: Health;
-  readonly #handlers: readonly (ModernLeg | LegacyLeg)[];
+  readonly #handlers: readonly (StatelessHandler | SessionHandler)[];
 
   /** @throws SurfaceError `INVALID_OPTION` for an `auth` that no request could pass. */
   constructor(runtime: AppRuntime, options: ResolvedHandler) {
@@ -73,7 +73,7 @@ export class Core {
     const budgets = createBudgets(options.limits, report);
     runtime.countParts(budgets.partBytes);
     const authenticator = auth && createAuthenticator(auth, { scopes, path, clock, report, budgets });
-    const setting: HttpSetting = {
+    const setting: HttpDeps = {
       runtime,
       bounds: options,
       clock,
@@ -81,19 +81,19 @@ export class Core {
       budgets,
       admission: new Admission(options),
       keepAlive: new KeepAlive(clock, options.keepAliveMs),
-      limiter: toLimiter(options, clock),
+      limiter: createCallLimiter(options, clock),
       responder: new Responder(
         createAnswerRenderer(runtime.info),
         authenticator && ((missing) => authenticator.challenge(missing)),
       ),
     };
-    const modern = new ModernLeg(setting);
-    const legacy = options.sessions ? new LegacyLeg(setting) : undefined;
+    const modern = new StatelessHandler(setting);
+    const legacy = options.sessions ? new SessionHandler(setting) : undefined;
     this.budgets = budgets;
     this.#setting = setting;
     this.#health = new Health(setting);
     this.#handlers = legacy === undefined ? [modern] : [modern, legacy];
-    const front = new Front({
+    const front = new HttpPipeline({
       setting,
       hosts: options.hosts,
       origins: options.origins,

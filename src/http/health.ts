@@ -1,6 +1,6 @@
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { readUse } from "./budgets.ts";
-import type { HttpSetting } from "./http-deps.ts";
+import type { HttpDeps } from "./http-deps.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
 
 /** Milliseconds until a live surface that does not answer counts as unreachable. */
@@ -12,7 +12,7 @@ const running: HttpAnswer = { status: 200, headers, body: "ok" };
 const leaving: HttpAnswer = { status: 503, headers, body: "unavailable" };
 const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
 
-type HealthDeps = Pick<HttpSetting, "clock" | "budgets"> & {
+type HealthDeps = Pick<HttpDeps, "clock" | "budgets"> & {
   readonly runtime: Pick<AppRuntime, "isReady" | "schemaBytes">;
 };
 

@@ -8,7 +8,7 @@ import type { Responder } from "./respond.ts";
 import type { KeepAlive } from "./sse.ts";
 
 /** Dependencies of everything that serves one app over HTTP. */
-export interface HttpSetting {
+export interface HttpDeps {
   readonly runtime: AppRuntime;
   readonly bounds: HttpBounds;
   readonly clock: Clock;

@@ -19,9 +19,9 @@ import {
   headerParamsFor,
   headerVersionOf,
   isModernHead,
-  judgeNotification,
-  judgeParams,
-  judgeRequest,
+  checkNotificationHeaders,
+  checkParamHeaders,
+  checkRequestHeaders,
   noParams,
 } from "./check-envelope.ts";
 import {
@@ -32,16 +32,16 @@ import {
   toCorsHeaders,
   toPreflight,
 } from "./check-head.ts";
-import type { HttpSetting } from "./http-deps.ts";
+import type { HttpDeps } from "./http-deps.ts";
 import type { BodyRead, HttpExchange, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { createViewReader, withView } from "./read-view.ts";
 import { refuseRequest, type HttpRefusal } from "./respond.ts";
-import type { LegacyLeg } from "./sessions/session-handler.ts";
-import type { ModernLeg } from "./stateless-handler.ts";
+import type { SessionHandler } from "./sessions/session-handler.ts";
+import type { StatelessHandler } from "./stateless-handler.ts";
 
-/** Dependencies of {@link Front}. */
-export interface FrontDeps extends HeadCheckOptions {
-  readonly setting: HttpSetting;
+/** Dependencies of {@link HttpPipeline}. */
+export interface HttpPipelineDeps extends HeadCheckOptions {
+  readonly setting: HttpDeps;
   /** Refuses clients on other machines. @default they are served */
   readonly localClients?: LocalClients | undefined;
   /** Reads the address of a client. @default the address of the connection */
@@ -52,9 +52,9 @@ export interface FrontDeps extends HeadCheckOptions {
   readonly authenticator?: Authenticator | undefined;
   /** Answers requests for the health of the server; returns `false` for other requests. Called after the checks of Host and Origin. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
-  readonly modern: Pick<ModernLeg, "request">;
+  readonly modern: Pick<StatelessHandler, "request">;
   /** @default clients up to 2025-11-25 are refused */
-  readonly legacy?: Pick<LegacyLeg, "request" | "message" | "get" | "delete"> | undefined;
+  readonly legacy?: Pick<SessionHandler, "request" | "message" | "get" | "delete"> | undefined;
 }
 
 const notFound = refuseRequest(404, "the MCP endpoint has another path");
@@ -75,8 +75,8 @@ function isPreflight(request: HttpRequest): boolean {
 }
 
 /** Turns HTTP requests into messages, or refuses them in stages. Owns nothing that must be closed. */
-export class Front {
-  readonly #deps: FrontDeps;
+export class HttpPipeline {
+  readonly #deps: HttpPipelineDeps;
   readonly #head: HeadCheck;
   readonly #maxBytes: number;
   readonly #methods: string;
@@ -84,7 +84,7 @@ export class Front {
   readonly #metadataPaths: ReadonlySet<string>;
   readonly #readView = createViewReader();
 
-  constructor(deps: FrontDeps) {
+  constructor(deps: HttpPipelineDeps) {
     this.#deps = deps;
     this.#maxBytes = deps.setting.runtime.limits.maxBytes;
     this.#head = new HeadCheck(deps, this.#maxBytes);
@@ -217,7 +217,7 @@ export class Front {
   #onRequest(exchange: HttpExchange, frame: RequestFrame): void {
     const { request, reply } = exchange;
     const era = eraOf(request, frame.params);
-    const refusal = judgeRequest(request, frame, era);
+    const refusal = checkRequestHeaders(request, frame, era);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { legacy } = this.#deps;
     if (era === "modern") return this.#onModern(exchange, frame);
@@ -233,14 +233,14 @@ export class Front {
     const caller = withClient(exchange.caller, envelopeClientOf(frame.params));
     const view = setting.runtime.viewFor(caller);
     const declared = view.kind === "error" ? noParams : headerParamsFor({ frame, caller, view });
-    const refusal = judgeParams(exchange.request, frame, declared);
+    const refusal = checkParamHeaders(exchange.request, frame, declared);
     if (refusal !== undefined) return this.#refuse(exchange.reply, refusal);
     modern.request(exchange, { frame, caller, view });
   }
 
   #onNotification(exchange: HttpExchange, frame: NotificationFrame): void {
     const { request, reply } = exchange;
-    const refusal = judgeNotification(request, frame);
+    const refusal = checkNotificationHeaders(request, frame);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { legacy } = this.#deps;
     // From 2026-07-28 on a client cancels by closing its connection, and there are no other notifications.

@@ -6,9 +6,9 @@ import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/serva
 import { Scope } from "../spine/scope.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toAuthority } from "./addresses.ts";
-import { abortingMs, appClosingMs, closeApp, Core, type HttpStats } from "./core.ts";
+import { abortingMs, appClosingMs, closeApp, HttpCore, type HttpStats } from "./core.ts";
 import { Connections } from "./node/connections.ts";
-import { toNodeListener } from "./node/node-request.ts";
+import { createNodeListener } from "./node/node-request.ts";
 import {
   type HttpHandlerOptions,
   type HttpOptions,
@@ -18,7 +18,7 @@ import {
   resolveHandlerOptions,
   resolveServerOptions,
 } from "./options.ts";
-import { toFetch } from "./web.ts";
+import { createFetchHandler } from "./web.ts";
 
 /** A running server. */
 export interface HttpServing extends Serving {
@@ -45,7 +45,7 @@ async function open(
 ): Promise<Omit<HttpServing, "closed" | "close">> {
   const runtime = app.open();
   const closeRuntime = scope.add(() => runtime.close());
-  const core = new Core(runtime, options);
+  const core = new HttpCore(runtime, options);
   closeRuntime();
   scope.add(() => closeApp(runtime, core.running()));
   const closeCore = scope.add(() => core.close(async () => {}));
@@ -131,9 +131,9 @@ export interface HttpHandler {
   close(this: void): Promise<void>;
 }
 
-function createCore(runtime: AppRuntime, options: ResolvedHandler): Core {
+function createCore(runtime: AppRuntime, options: ResolvedHandler): HttpCore {
   try {
-    return new Core(runtime, options);
+    return new HttpCore(runtime, options);
   } catch (cause) {
     void runtime.close().catch(() => {});
     throw cause;
@@ -161,7 +161,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const resolved = resolveHandlerOptions(options);
   const runtime = app.open();
   const core = createCore(runtime, resolved);
-  const fetch = toFetch(core.serve);
+  const fetch = createFetchHandler(core.serve);
   const connections = new Connections({
     clock: systemClock,
     stallMs: resolved.stallMs,
@@ -178,7 +178,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   return Object.freeze(
     Object.assign((request: Request) => fetch(request), {
       fetch,
-      node: toNodeListener(core.serve, connections),
+      node: createNodeListener(core.serve, connections),
       stats: core.stats,
       close: () => (closing ??= close()),
     }),

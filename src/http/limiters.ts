@@ -79,8 +79,8 @@ class Buckets implements RateLimiter, AttemptLimiter {
 }
 
 /**
- * Creates a limiter that counts in this process. A key may make `perMinute` calls a minute, `burst` of them in a row; of calls with
- * a cost of 4, a quarter as many a minute and also `burst` in a row. Remembers at most 10,000 buckets. Needs no disposing.
+ * Creates a limiter that counts in this process. A key may make `perMinute` calls a minute, `stepsPerTurn` of them in a row; of calls with
+ * a cost of 4, a quarter as many a minute and also `stepsPerTurn` in a row. Remembers at most 10,000 buckets. Needs no disposing.
  *
  * @param clock - @default the clock of this machine
  * @throws SurfaceError `INVALID_OPTION`.
@@ -149,7 +149,7 @@ function joinLimiters(limiter: RateLimiter, attempts: AttemptLimiter): CallLimit
  *
  * @throws SurfaceError `INVALID_OPTION`.
  */
-export function toLimiter(
+export function createCallLimiter(
   { auth, rateLimit = {} }: Pick<HttpHandlerOptions, "auth" | "rateLimit">,
   clock?: Clock,
 ): CallLimiter | undefined {

@@ -3,7 +3,7 @@ import { isFunction, isObject } from "../options/is-object.ts";
 import {
   callable,
   flag,
-  having,
+  objectWithMethods,
   listOf,
   matching,
   numberFrom,
@@ -241,7 +241,7 @@ type HandlerDefaults =
 
 /** Options of `httpHandler()`. */
 export const handlerFields: OptionFields<HttpHandlerOptions> & WithDefaults<HandlerDefaults> = {
-  auth: having(["verify"], "made by bearer() or oauthResource()"),
+  auth: objectWithMethods(["verify"], "made by bearer() or oauthResource()"),
   // A list that no request can meet is a mistake.
   allowedHosts: listOf(host, "a list of at least one host", { least: 1 }),
   allowedOrigins: listOf(origin, "a list of origins"),

@@ -16,16 +16,16 @@ import type { ResolvedView } from "../mcp/resolved-view.ts";
 import { Listens } from "../mcp/subscriptions/listens.ts";
 import { Outbox, type WatchDeps } from "../mcp/subscriptions/topic-watch.ts";
 import { isRefused, type Permit } from "./admission.ts";
-import { atExpiry } from "./auth/verdict.ts";
+import { onTokenExpiry } from "./auth/verdict.ts";
 import type { HeldBytes } from "./body.ts";
 import { acceptsType } from "./check-head.ts";
-import type { HttpSetting } from "./http-deps.ts";
+import type { HttpDeps } from "./http-deps.ts";
 import type { EventSink, HttpExchange, HttpReply } from "./message.ts";
 import { eventStreamHeaders, keepAliveComment, toEvent, StallTimer } from "./sse.ts";
 
 /** Dependencies of the requests of one handler. */
 interface RequestDeps {
-  readonly http: HttpSetting;
+  readonly http: HttpDeps;
   /** Returns a key that no other request has: ids of different clients may be equal. */
   readonly nextKey: () => number;
   /** Counts a message that is dropped because its client does not read. */
@@ -191,8 +191,8 @@ type ViewedRequest = Omit<AdmittedRequest, "view"> & { readonly view: ResolvedVi
 const unreadable = toRpcError(rpcCodes.invalidRequest, 'Invalid request: "Accept" must allow "text/event-stream"');
 
 /** Serves clients from 2026-07-28 on, whose requests need no session. Call `close()` when done. */
-export class ModernLeg {
-  readonly #http: HttpSetting;
+export class StatelessHandler {
+  readonly #http: HttpDeps;
   readonly #dispatcher: Dispatcher<StatelessRequest>;
   readonly #listens: ListenStreams;
   readonly #requests: RequestDeps;
@@ -200,7 +200,7 @@ export class ModernLeg {
   #isClosing = false;
   #dropped = 0;
 
-  constructor(http: HttpSetting) {
+  constructor(http: HttpDeps) {
     const { runtime, admission } = http;
     this.#http = http;
     this.#listens = new ListenStreams(http, (key, answer) => this.#dispatcher.answer(key, answer));
@@ -280,12 +280,12 @@ interface OpenListen {
  * its result last. While a stream is full, one bit is kept for each topic. A subscription ends with its caller's token.
  */
 class ListenStreams {
-  readonly #http: HttpSetting;
+  readonly #http: HttpDeps;
   readonly #answer: (key: RequestId, answer: RpcAnswer) => void;
   readonly #open = new Map<RequestId, OpenListen>();
 
   /** @param answer - answers a request, which ends its subscription. */
-  constructor(http: HttpSetting, answer: (key: RequestId, answer: RpcAnswer) => void) {
+  constructor(http: HttpDeps, answer: (key: RequestId, answer: RpcAnswer) => void) {
     this.#http = http;
     this.#answer = answer;
   }
@@ -307,7 +307,7 @@ class ListenStreams {
     // The client may have left, or the token may have expired, during the first message.
     if (!this.#open.has(key)) return true;
     request.listen();
-    open.stopExpiry = atExpiry(clock, caller, () => open.listens.close());
+    open.stopExpiry = onTokenExpiry(clock, caller, () => open.listens.close());
     return true;
   }
 

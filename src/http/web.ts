@@ -212,7 +212,7 @@ function assertRequest(request: unknown): void {
 }
 
 /** Creates the function that serves a web request. It throws if its argument is no `Request`; its promise never rejects. */
-export function toFetch(serve: HttpServe): (request: Request) => Promise<Response> {
+export function createFetchHandler(serve: HttpServe): (request: Request) => Promise<Response> {
   return (request) => {
     assertRequest(request);
     const reply = new WebReply(request);

@@ -1,5 +1,5 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
-import type { Dial, DialEvents, HeldLink } from "../spine/connection-holder.ts";
+import type { Dial, DialEvents, HeldLink } from "../spine/connection-manager.ts";
 import { toPushing, type Pushing, type Sink } from "../spine/pushing.ts";
 import type { WatchEvents } from "../spine/subscriptions.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
@@ -18,7 +18,7 @@ export interface OpenedLink extends HeldLink {
   isOpen(): boolean;
 }
 
-/** Dependencies of {@link toDial}. */
+/** Dependencies of {@link createDial}. */
 export interface DialDeps {
   readonly link: Link;
   readonly surface: Surface<Spec>;
@@ -94,7 +94,7 @@ async function connect(deps: DialDeps, signal: AbortSignal): Promise<Connection<
 }
 
 /** Converts a link, which returns promises, into a dial of the spine, which takes callbacks. Abandoning a dial fires its signal. */
-export function toDial(deps: DialDeps): Dial<OpenedLink> {
+export function createDial(deps: DialDeps): Dial<OpenedLink> {
   let isDown = false;
   const dial = async (events: DialEvents<OpenedLink>, signal: AbortSignal): Promise<void> => {
     const gate = deps.gate?.();
@@ -123,7 +123,7 @@ export function toDial(deps: DialDeps): Dial<OpenedLink> {
  * Returns how an operation failed with its connection: `"sent"` if the far side may have acted, `"unsent"` if nothing was written.
  * `undefined` if the far side answered. The far side answers with these codes only about a surface that it uses itself.
  */
-export function toLinkLoss(cause: unknown): "sent" | "unsent" | undefined {
+export function linkLossOf(cause: unknown): "sent" | "unsent" | undefined {
   if (isRelayed(cause) || !(cause instanceof SurfaceError)) return undefined;
   if (cause.code === "DISCONNECTED") return "sent";
   return cause.code === "UNAVAILABLE" ? "unsent" : undefined;
@@ -173,7 +173,7 @@ class Pump<TValue> implements Sink<TValue> {
   }
 
   failed(cause: unknown): void {
-    if (this.#abort.signal.aborted || toLinkLoss(cause) !== undefined) return;
+    if (this.#abort.signal.aborted || linkLossOf(cause) !== undefined) return;
     const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
     this.#events.failed(lastingCodes.has(code), code === "DROPPED");
   }

@@ -11,7 +11,7 @@ export function createDropped(name: string): SurfaceError {
 }
 
 /** Returns whether an error says that a live surface of this process closed during an operation. */
-export function isCutByClose(cause: unknown): boolean {
+export function isClosedDuringUse(cause: unknown): boolean {
   return cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "ABORTED") && !isRelayed(cause);
 }
 
@@ -99,14 +99,14 @@ export function toDroppableChannel({ surface, [kScope]: scope, [kChannel]: chann
       try {
         return await channel.request(operation);
       } catch (cause) {
-        throw scope.closed && isCutByClose(cause) ? toCut(operation) : cause;
+        throw scope.closed && isClosedDuringUse(cause) ? toCut(operation) : cause;
       }
     },
     subscribe(operation) {
       const { signal } = operation.options;
       const isDropped = (): boolean => scope.closed && signal?.aborted !== true;
       return mapEnd(() => channel.subscribe(operation), {
-        failed: (cause) => (isDropped() && isCutByClose(cause) ? createDropped(surface.name) : cause),
+        failed: (cause) => (isDropped() && isClosedDuringUse(cause) ? createDropped(surface.name) : cause),
         // A consumer would take the end of the iteration for the end of the stream.
         cut: () => (isDropped() ? createDropped(surface.name) : undefined),
       });

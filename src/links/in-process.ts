@@ -6,12 +6,12 @@ import type { Surface } from "../surface/define-surface.ts";
 import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
-import { Ending, type Connection, type ConnectionState, type Link } from "./link.ts";
+import { ConnectionEnd, type Connection, type ConnectionState, type Link } from "./link.ts";
 import { assertContract, reachSurface, addressOf, type ReachedSurface } from "./reach-surface.ts";
 
 /** Ends a connection with the live surfaces that it reaches: refuses new operations, and waits for running ones. */
-function endWith(lives: readonly Scope[], scope: Scope): Ending {
-  const ending = new Ending();
+function endWith(lives: readonly Scope[], scope: Scope): ConnectionEnd {
+  const ending = new ConnectionEnd();
   scope.add(() => {
     if (ending.state().kind === "open") ending.end({ kind: "closed" });
   });
@@ -61,7 +61,7 @@ const lives = new WeakMap<Link, Served>();
  * Returns a function that finds the live surface of a link without a connection, and throws as {@link Link.check} does. `undefined` for
  * links that leave this process, or reach several live surfaces.
  */
-export function directReachOf(link: Link): ((surface: Surface<Spec>) => ReachedSurface) | undefined {
+export function localSurfaceFinder(link: Link): ((surface: Surface<Spec>) => ReachedSurface) | undefined {
   const live = lives.get(link);
   return live === undefined || liveSiblingsOf(live) !== undefined ? undefined : (surface) => reach(surface, live);
 }

@@ -84,7 +84,7 @@ const open: ConnectionState = Object.freeze({ kind: "open" });
 const leaving: ConnectionState = Object.freeze({ kind: "leaving" });
 
 /** The end of a connection: its state, which changes at once, and the promises that follow it. */
-export class Ending {
+export class ConnectionEnd {
   #state: ConnectionState = open;
   #resolveLeaving: () => void = () => {};
   #resolveClosed: (reason: CloseReason) => void = () => {};

@@ -1,24 +1,24 @@
 import { SurfaceError } from "../errors.ts";
 import type { Clock } from "../spine/clock.ts";
-import type { ConnectionHolder } from "../spine/connection-holder.ts";
-import { type Reply, type RequestSetting, isFinal, startRequest } from "../spine/request.ts";
-import { followSignal, toAborted } from "../spine/signals.ts";
+import type { ConnectionManager } from "../spine/connection-manager.ts";
+import { type Reply, type HeldRequestOptions, isFinalFailure, startRequest } from "../spine/request.ts";
+import { followSignal, createAbortedError } from "../spine/signals.ts";
 import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { EventWait } from "../surface/client.ts";
 import { defaultWaitMs } from "../surface/owner/event-owner.ts";
-import { toLinkLoss, type OpenedLink } from "./dial-link.ts";
-import { isCutByClose } from "./droppable.ts";
+import { linkLossOf, type OpenedLink } from "./dial-link.ts";
+import { isClosedDuringUse } from "./droppable.ts";
 
 /** Milliseconds that a read waits for a connection: longer than an application takes to start again. */
-export const readPatienceMs = 5000;
+export const readConnectTimeoutMs = 5000;
 
 /** Dependencies that the requests of a held surface share. */
 export interface PendingRequestDeps {
-  readonly holder: ConnectionHolder<OpenedLink>;
+  readonly holder: ConnectionManager<OpenedLink>;
   readonly clock: Clock;
   /** The surface's name, for errors. */
   readonly surface: string;
-  /** Whether the end of the connection of a live surface counts as a loss: see `HeldSurfaceOptions`. */
+  /** Whether the end of the connection of a live surface counts as a loss: see `ReconnectingSurfaceOptions`. */
   readonly outlivesLink: boolean;
 }
 
@@ -64,7 +64,7 @@ async function resumeWait(
 function toTimedOut(operation: Operation<RequestVerb>, cause: unknown): EventWait | undefined {
   const { since } = operation.options;
   if (operation.verb !== "wait" || since === undefined) return undefined;
-  if (!(cause instanceof SurfaceError) || cause.code !== "UNAVAILABLE" || isFinal(cause.cause)) return undefined;
+  if (!(cause instanceof SurfaceError) || cause.code !== "UNAVAILABLE" || isFinalFailure(cause.cause)) return undefined;
   return { status: "timed_out", cursor: since };
 }
 
@@ -72,7 +72,7 @@ function toTimedOut(operation: Operation<RequestVerb>, cause: unknown): EventWai
  * A promise around a request of the spine. Every call and read creates one, and most find a connection, so it implements the port of
  * the spine itself and creates the rest only if there is no connection.
  */
-export class PendingRequest implements RequestSetting<OpenedLink, unknown> {
+export class PendingRequest implements HeldRequestOptions<OpenedLink, unknown> {
   readonly kind: "read" | "mutation";
   readonly #deps: PendingRequestDeps;
   readonly #operation: Operation<RequestVerb>;
@@ -97,7 +97,7 @@ export class PendingRequest implements RequestSetting<OpenedLink, unknown> {
   }
 
   get patienceMs(): number {
-    return Math.max(waitMs(this.#operation), readPatienceMs);
+    return Math.max(waitMs(this.#operation), readConnectTimeoutMs);
   }
 
   /** Starts it, and settles as the operation does. */
@@ -128,7 +128,7 @@ export class PendingRequest implements RequestSetting<OpenedLink, unknown> {
     sending.then(
       (value) => reply.answered(value),
       (cause: unknown) => {
-        const loss = toLinkLoss(cause);
+        const loss = linkLossOf(cause);
         if (loss !== undefined || this.#isCut(cause, link)) reply.lost(loss !== "unsent");
         else reply.refused(cause);
       },
@@ -140,7 +140,9 @@ export class PendingRequest implements RequestSetting<OpenedLink, unknown> {
   /** Returns whether a live surface of this process closed during the request. */
   #isCut(cause: unknown, link: OpenedLink): boolean {
     const { outlivesLink } = this.#deps;
-    return outlivesLink && isCutByClose(cause) && this.#operation.options.signal?.aborted !== true && !link.isOpen();
+    return (
+      outlivesLink && isClosedDuringUse(cause) && this.#operation.options.signal?.aborted !== true && !link.isOpen()
+    );
   }
 
   #request(channel: SurfaceChannel): unknown {
@@ -159,7 +161,7 @@ export class PendingRequest implements RequestSetting<OpenedLink, unknown> {
     const leave = followSignal(signal, () => {
       this.#cancel();
       if (!this.#isSent) this.#operation.options.unsent?.();
-      this.failed(toAborted(signal, `Cannot use ${this.what}`));
+      this.failed(createAbortedError(signal, `Cannot use ${this.what}`));
     });
     if (this.#isSettled) leave();
     else this.#leaveSignal = leave;

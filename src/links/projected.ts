@@ -8,7 +8,7 @@ import { implementProjection } from "../surface/project-surface.ts";
 import { kProjection, type Projection } from "../surface/projection.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { assertContract } from "./reach-surface.ts";
-import { HeldSurface } from "./held-surface.ts";
+import { ReconnectingSurface } from "./reconnecting-surface.ts";
 import { inProcess } from "./in-process.ts";
 import type { KeepOptions, KeptLink, Link } from "./link.ts";
 
@@ -57,7 +57,7 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
   const inner = link.keep?.(options);
   const onUnreachable = (cause: unknown): void =>
     void internalError(cause, `reaching surface "${surface.name}"`, report);
-  const held = new HeldSurface({ link: inner ?? link, surface, gate: () => gate.wait(), onUnreachable });
+  const held = new ReconnectingSurface({ link: inner ?? link, surface, gate: () => gate.wait(), onUnreachable });
   const { channel } = held;
   const close = async (): Promise<void> => {
     try {

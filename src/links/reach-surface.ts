@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import type { Scope } from "../spine/scope.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
-import { type Siblings, segmentsOf, siblingsOf } from "../surface/compose-surfaces.ts";
+import { type Siblings, siblingNamesOf, siblingsOf } from "../surface/compose-surfaces.ts";
 import { type Surface, memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope, type AnyLiveSurface, type Served, liveSiblingsOf } from "../surface/implement-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
@@ -55,7 +55,7 @@ export interface ReachedSurface {
 
 /** Returns the address of a surface. */
 export function addressOf(surface: Surface<Spec>): SurfaceAddress {
-  return { name: surface.name, segments: segmentsOf(surface) };
+  return { name: surface.name, segments: siblingNamesOf(surface) };
 }
 
 /** Characters of the longest key of a surface. */

@@ -11,8 +11,8 @@ import { internalError, reportToConsole, toSafeReporter, type FaultReporter } fr
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
 import { mapEnd } from "./droppable.ts";
-import { HeldSurface } from "./held-surface.ts";
-import { Ending, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
+import { ReconnectingSurface } from "./reconnecting-surface.ts";
+import { ConnectionEnd, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
 import { createSiblingChannel, withMember } from "./reach-surface.ts";
 
 /** Options of {@link siblingLinks}. */
@@ -86,12 +86,12 @@ function openSiblings<TAsked extends Spec>(
     if (link === undefined) continue;
     const onUnreachable = (cause: unknown): void =>
       void internalError(cause, `reaching surface "${sibling.name}"`, report);
-    const held = new HeldSurface({ link, surface: sibling, onUnreachable, outlivesLink: true });
+    const held = new ReconnectingSurface({ link, surface: sibling, onUnreachable, outlivesLink: true });
     scope.add(() => held.close());
     channels.set(segment, relaying(held.channel));
   }
   const channel = createSiblingChannel(channels);
-  const ending = new Ending();
+  const ending = new ConnectionEnd();
   scope.add(() => ending.end({ kind: "closed" }));
   const { state, closed } = ending;
   return Object.freeze({ client: createClient(surface, channel), channel, state, closed, close: () => scope.close() });

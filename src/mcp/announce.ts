@@ -1,6 +1,6 @@
 import { basename, relative } from "node:path";
 import type { Catalog } from "../catalog/catalog.ts";
-import { visibleLines } from "../schema/visible-text.ts";
+import { escapeLogLines } from "../schema/visible-text.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -61,5 +61,5 @@ export function announce({ runtime, caller = anonymous, served, isTerminal }: An
   const advice =
     "agents can reach nothing: tag a member with mcpTool() or mcpResource(), or grant the scopes that tools need";
   const what = isEmpty ? advice : `${shown ?? "nothing yet"} ${served}`;
-  process.stderr.write(`${visibleLines(`${runtime.info.name}: ${what}`)}\n`);
+  process.stderr.write(`${escapeLogLines(`${runtime.info.name}: ${what}`)}\n`);
 }

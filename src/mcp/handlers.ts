@@ -1,11 +1,11 @@
 import type { CallContext } from "../call/call-context.ts";
-import { chargeAttempt, limitAttempt } from "../call/limit-call.ts";
+import { chargeAttempt, refuseAttempt } from "../call/limit-call.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/resources/listed-items.ts";
 import type { Invoker, ReadOutcome } from "../call/create-invoker.ts";
-import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import type { ErrorResult, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { andThen } from "../surface/is-thenable.ts";
@@ -108,7 +108,7 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
 }
 
 /** No structuredContent: it would have to fit the tool's output schema, which clients of both eras check. */
-function toRefusedAnswer(refused: Refused): RpcAnswer {
+function toRefusedAnswer(refused: ErrorResult): RpcAnswer {
   return toRpcResult(`${textBlock(refusalText(refused))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`,
   });
@@ -139,7 +139,7 @@ function toCallAnswer(asking: ToolRequest, outcome: ToolOutcome): RpcAnswer {
   return source.asking.refuse(outcome, asking) ?? toRefusedAnswer(outcome);
 }
 
-function toReadError(refused: Refused): RpcAnswer {
+function toReadError(refused: ErrorResult): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
 }
 
@@ -196,7 +196,7 @@ function createCallHandler(source: HandlerSource): Handler {
     if (typeof name !== "string" || !isJsonObject(args)) return badToolParams;
     const { call, view } = request;
     call.reached("gate");
-    const limited = call.limiter && limitAttempt(call);
+    const limited = call.limiter && refuseAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
     const tool = view.catalog.tool(name);
     if (tool === undefined) return refuseCall(call, unknownTool);

@@ -1,10 +1,17 @@
-import type { EntryLooks, ListedItem, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+import type {
+  EntryDisplayMetadata,
+  ListedItem,
+  PromptEntry,
+  ResourceEntry,
+  TemplateEntry,
+  ToolEntry,
+} from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/content/resource-body.ts";
 import { rpcCodes, toRpcError, toRpcResult, writeJson, type RpcAnswer } from "./protocol.ts";
 import { createHash } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
 
-type Described = Pick<ToolEntry, "title" | "description"> & EntryLooks;
+type Described = Pick<ToolEntry, "title" | "description"> & EntryDisplayMetadata;
 
 /** Returns the texts and looks of an entry of any kind. Members without a value are not written. */
 function toLooks({ title, description, icons, meta }: Described): object {

@@ -1,5 +1,5 @@
 import type { Invoker, PromptOutcome } from "../call/create-invoker.ts";
-import { createRefused, type Refused } from "../catalog/outcome.ts";
+import { createErrorResult, type ErrorResult } from "../catalog/outcome.ts";
 import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
@@ -47,7 +47,7 @@ function isTexts(value: unknown): value is JsonObject {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === "string");
 }
 
-function toRefusedAnswer(refused: Refused): RpcAnswer {
+function toRefusedAnswer(refused: ErrorResult): RpcAnswer {
   const code = refused.code === "VALIDATION_ERROR" ? rpcCodes.invalidParams : rpcCodes.internal;
   return toRpcError(code, refusalText(refused), refusalData(refused));
 }
@@ -61,7 +61,7 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
   const { correlationId } = internalError(cause, origin, report);
   const message = `the messages are ${bytes} bytes, which is more than one answer may hold; it is logged under ${correlationId}`;
   const details = { bytes };
-  return toRefusedAnswer(createRefused("RESULT_TOO_LARGE", message, { details, correlationId }));
+  return toRefusedAnswer(createErrorResult("RESULT_TOO_LARGE", message, { details, correlationId }));
 }
 
 /** A request for a prompt, and its outcome. */

@@ -1,4 +1,4 @@
-import { createRefused, type Refused } from "../catalog/outcome.ts";
+import { createErrorResult, type ErrorResult } from "../catalog/outcome.ts";
 import { renderIssues } from "../schema/render-issues.ts";
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/content/resource-body.ts";
@@ -16,7 +16,7 @@ export const errorMetaKey = "surface-mcp/error";
 const maxTextBytes = 2048;
 
 /** Returns a refusal for the model: code, sentence and issues, at most 2 KiB of UTF-8. */
-export function refusalText(refused: Refused): string {
+export function refusalText(refused: ErrorResult): string {
   const issues = refused.issues.length === 0 ? "" : `\n${renderIssues(refused.issues)}`;
   const text = `${refused.code}: ${refused.message}${issues}`;
   if (bytesOver(text, maxTextBytes) === undefined) return text;
@@ -25,7 +25,7 @@ export function refusalText(refused: Refused): string {
 }
 
 /** Returns the refusal for programs. Members without a value are not written. */
-export function refusalData({ code, message, issues, details, correlationId, retryable }: Refused): object {
+export function refusalData({ code, message, issues, details, correlationId, retryable }: ErrorResult): object {
   const listed = issues.length === 0 ? undefined : issues;
   return { code, message, issues: listed, details, correlationId, retryable: retryable === true || undefined };
 }
@@ -59,10 +59,10 @@ function toLink({ excerpt: { next }, readOn }: LargeResult): string {
   return `,${writeJson(link)}`;
 }
 
-function tooLarge({ hints }: ToolEntry, details: { readonly bytes: number; readonly next?: string }): Refused {
+function tooLarge({ hints }: ToolEntry, details: { readonly bytes: number; readonly next?: string }): ErrorResult {
   const done = hints.readOnlyHint ? "the call succeeded" : "the call took effect and need not be repeated";
   const message = `${done}, but its result of ${details.bytes} bytes is more than one answer may hold`;
-  return createRefused("RESULT_TOO_LARGE", message, { details });
+  return createErrorResult("RESULT_TOO_LARGE", message, { details });
 }
 
 /** The excerpt with the call before everything that may be long. */
@@ -77,7 +77,7 @@ function toSentence({ excerpt: { next }, readOn }: LargeResult): string {
   return `To read on, call ${readOn.tool} with ${writeJson(readOn.arguments)}`;
 }
 
-function toTooLarge(refused: Refused, large?: LargeResult): RpcAnswer {
+function toTooLarge(refused: ErrorResult, large?: LargeResult): RpcAnswer {
   const head = refusalText(refused);
   const excerpt = large?.excerpt;
   const text = large === undefined ? head : `${head}\n${toSentence(large)}\nIt begins:\n${large.excerpt.excerpt}`;

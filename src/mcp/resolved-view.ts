@@ -2,7 +2,7 @@ import { authorise } from "../call/authorise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
-import { followTools, narrowCatalog, replaceTools, toToolChange, type Keep } from "../catalog/narrow-catalog.ts";
+import { followTools, narrowCatalog, replaceTools, toToolChange, type EntryFilter } from "../catalog/narrow-catalog.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";
@@ -142,7 +142,7 @@ export class ResolvedView {
   readonly rules: symbol = Symbol("rules");
   /** Instructions for the model: the app's own, then the view's. */
   readonly instructions: string | undefined;
-  readonly #keep: Keep;
+  readonly #keep: EntryFilter;
   readonly #deps: ResolvedViewDeps;
   readonly #gateway: readonly ToolEntry[] | undefined;
   readonly #index = new OperationIndex();

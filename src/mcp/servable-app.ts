@@ -1,9 +1,9 @@
 import type { CatalogScopes } from "../catalog/entry-scopes.ts";
-import type { WatchTold } from "../catalog/resources/resource-watches.ts";
+import type { WatchListener } from "../catalog/resources/resource-watches.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import type { Icon } from "../tags/looks.ts";
+import type { Icon } from "../tags/display-metadata.ts";
 import type { ListName } from "./lists.ts";
 import type { Handlers } from "./handlers.ts";
 import type { FrameLimits } from "./parse-frame.ts";
@@ -26,7 +26,7 @@ export interface AppResources {
    * Watches a resource, also while there is no backend. Returns a function that ends the watch, after which nothing is called;
    * `undefined` if the resource is known not to exist. Neither throws.
    */
-  watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined;
+  watch(caller: Caller, uri: string, told: WatchListener): (() => void) | undefined;
   /** Returns whether a URI names a resource that may be watched now. */
   has(caller: Caller, uri: string): boolean;
   /** Returns whether there is room for watches of these URIs. Call it before {@link watch}. */

@@ -109,7 +109,7 @@ export function oneOf(...values: readonly string[]): Option {
 }
 
 /** Objects with methods. @param form - the end of "must be …". */
-export function having(methods: readonly string[], form: string): Option {
+export function objectWithMethods(methods: readonly string[], form: string): Option {
   return option(form, (value) => isObject(value) && methods.every((name) => isFunction(Reflect.get(value, name))));
 }
 

@@ -72,7 +72,7 @@ export function isCompatible(pair: {
 }
 
 /** Returns the beginning of the canonical text of a shape, for an error. */
-export function shownShape(shape: JsonSchema, maxBytes: number): string {
+export function describeShape(shape: JsonSchema, maxBytes: number): string {
   return isTooLarge(shape) ? "too large to be compared" : clipText(canonicalText(shape), maxBytes);
 }
 

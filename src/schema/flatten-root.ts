@@ -47,7 +47,7 @@ const lostBelowKeywords = [
 ] as const;
 
 /** Returns the keywords at the root of an input for which large providers reject the whole session. */
-export function refusedAtRoot(json: JsonSchema): readonly string[] {
+export function rejectedRootKeywords(json: JsonSchema): readonly string[] {
   return refusedKeywords.filter((keyword) => json[keyword] !== undefined);
 }
 
@@ -56,7 +56,7 @@ export function refusedAtRoot(json: JsonSchema): readonly string[] {
  * its values, and the description says which fields belong together. The original schema still validates.
  */
 export function flattenRoot(json: JsonSchema): JsonSchema {
-  if (refusedAtRoot(json).length === 0) return json;
+  if (rejectedRootKeywords(json).length === 0) return json;
   const fields = fieldsOf(json);
   const properties: JsonObject = {};
   for (const [name, field] of fields.named) {

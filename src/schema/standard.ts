@@ -49,12 +49,12 @@ export function isSchema(value: unknown): value is Schema {
 }
 
 /** Tells whether a value has a `~standard` and is no Standard Schema of version 1. It is no JSON Schema either. */
-export function isBrokenSchema(value: object): boolean {
+export function isInvalidSchema(value: object): boolean {
   return "~standard" in value && !isSchema(value);
 }
 
 /** Describes a value that is no Standard Schema, and the remedy; for the end of an error. */
-export function whyNoSchema(value: unknown): string {
+export function describeInvalidSchema(value: unknown): string {
   if (!isObject(value)) return "it must be a Standard Schema, such as z.object({ … })";
   if (isZod3(value)) return zod3Advice;
   const fields = Object.values(value);

@@ -14,26 +14,27 @@ function toEscape(character: string): string {
 }
 
 /** Escapes control, invisible and bidirectional characters as `\u{202e}`. The result is one line. */
-export function visibleText(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replace(unseen, toEscape);
 }
 
 /**
- * Makes a text safe for a log: escapes each line as {@link visibleText} does, and indents lines after the first, so that none of
+ * Makes a text safe for a log: escapes each line as {@link escapeInvisible} does, and indents lines after the first, so that none of
  * them looks like an entry of the log.
  */
-export function visibleLines(text: string): string {
+export function escapeLogLines(text: string): string {
   const [first = "", ...more] = text.split(/\r?\n/);
-  return [visibleText(first), ...more.map((line) => (line.startsWith("    ") ? "" : "    ") + visibleText(line))].join(
-    "\n",
-  );
+  return [
+    escapeInvisible(first),
+    ...more.map((line) => (line.startsWith("    ") ? "" : "    ") + escapeInvisible(line)),
+  ].join("\n");
 }
 
 function visibleWithin(characters: readonly string[], maxLength: number): readonly string[] {
   const kept: string[] = [];
   let length = 0;
   for (const character of characters) {
-    const visible = visibleText(character);
+    const visible = escapeInvisible(character);
     length += visible.length;
     if (length > maxLength) break;
     kept.push(visible);
@@ -42,12 +43,12 @@ function visibleWithin(characters: readonly string[], maxLength: number): readon
 }
 
 /**
- * Escapes a text as {@link visibleText} does. Replaces the middle of a result longer than `maxLength` by the length of the text.
+ * Escapes a text as {@link escapeInvisible} does. Replaces the middle of a result longer than `maxLength` by the length of the text.
  *
  * @param note - returns the replacement of the middle. @default the length
  */
-export function shortText(text: string, maxLength: number, note?: () => string): string {
-  const whole = text.length <= maxLength ? visibleText(text) : undefined;
+export function truncateMiddle(text: string, maxLength: number, note?: () => string): string {
+  const whole = text.length <= maxLength ? escapeInvisible(text) : undefined;
   if (whole !== undefined && whole.length <= maxLength) return whole;
   const half = Math.floor(maxLength / 2);
   const start = visibleWithin(Array.from(text.slice(0, half)), half);

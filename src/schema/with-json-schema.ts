@@ -1,7 +1,14 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import type { JsonSchema } from "./json.ts";
-import { isSchema, standardOf, whyNoSchema, type InferInput, type InferOutput, type Schema } from "./standard.ts";
+import {
+  isSchema,
+  standardOf,
+  describeInvalidSchema,
+  type InferInput,
+  type InferOutput,
+  type Schema,
+} from "./standard.ts";
 
 /** A validator with a JSON Schema beside it. */
 export type SchemaWithJson<TInput, TOutput> = StandardSchemaV1<TInput, TOutput> & StandardJSONSchemaV1<TInput, TOutput>;
@@ -28,7 +35,10 @@ export function withJsonSchema<TSchema extends Schema>(
 ): SchemaWithJson<InferInput<TSchema>, InferOutput<TSchema>>;
 export function withJsonSchema(validator: Schema, json: JsonSides): SchemaWithJson<unknown, unknown> {
   if (!isSchema(validator)) {
-    throw new SurfaceError("INVALID_OPTION", `Cannot put JSON Schema beside a validator: ${whyNoSchema(validator)}`);
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Cannot put JSON Schema beside a validator: ${describeInvalidSchema(validator)}`,
+    );
   }
   const sides = isPair(json) ? json : { input: json, output: json };
   const standard = standardOf(validator);

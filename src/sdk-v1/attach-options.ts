@@ -1,8 +1,8 @@
-import { anonymous, defaultView, type Caller, type CallerView, viewFields } from "../surface/caller.ts";
+import { anonymous, defaultView, type Caller, type CallerView, viewOptionFields } from "../surface/caller.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
 import { SurfaceError } from "../errors.ts";
 import { readClient, withClient } from "../mcp/envelope.ts";
-import { callable, having, type OptionFields } from "../options/option.ts";
+import { callable, objectWithMethods, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import type { V1AuthInfo, V1RequestInfo } from "./v1-port.ts";
 
@@ -24,9 +24,9 @@ export interface AttachOptions {
 }
 
 const fields: OptionFields<AttachOptions> = {
-  ...viewFields,
+  ...viewOptionFields,
   caller: callable,
-  rateLimit: having(["limit"], 'an object with a method "limit"'),
+  rateLimit: objectWithMethods(["limit"], 'an object with a method "limit"'),
 };
 
 const maxAgentChars = 512;

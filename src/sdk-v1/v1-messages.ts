@@ -1,4 +1,4 @@
-import type { AskPort } from "../call/asker.ts";
+import type { ClientPort } from "../call/asker.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import {
@@ -99,7 +99,7 @@ export class V1Questions extends PushedAsks {
   }
 
   /** Returns the port of one call: its questions go where its request came from. */
-  portTo(extra: V1Extra): AskPort {
+  portTo(extra: V1Extra): ClientPort {
     return this.portFor(
       this.#sendBy((request, signal) => extra.sendRequest(request, anything, { timeout: outerTimeoutMs, signal })),
     );

@@ -1,6 +1,6 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import type { ConnectionHolder, HeldLink, HolderUser } from "./connection-holder.ts";
+import type { ConnectionManager, HeldLink, ConnectionUser } from "./connection-manager.ts";
 import type { Place } from "./collections.ts";
 
 /** The outcome of one attempt. Only the first call counts. */
@@ -13,7 +13,7 @@ export interface Reply<TValue> {
 }
 
 /** One request over a held link. */
-export interface RequestSetting<TLink, TValue> {
+export interface HeldRequestOptions<TLink, TValue> {
   /** The name in errors, for example `"node.rerun" of surface "ci"`. */
   readonly what: string;
   /** A read is sent again when its link is lost, once a generation. A mutation is sent once. */
@@ -57,7 +57,7 @@ const tellingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
 ]);
 
 /** Returns true if waiting does not mend a failure to connect. */
-export function isFinal(failure: unknown): boolean {
+export function isFinalFailure(failure: unknown): boolean {
   return failure instanceof SurfaceError && finalCodes.has(failure.code);
 }
 
@@ -87,11 +87,11 @@ class Sending<TLink extends HeldLink, TValue> implements Reply<TValue> {
   }
 }
 
-class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
-  place: Place<HolderUser<TLink>> | undefined;
-  readonly #holder: ConnectionHolder<TLink>;
+class HeldRequest<TLink extends HeldLink, TValue> implements ConnectionUser<TLink> {
+  place: Place<ConnectionUser<TLink>> | undefined;
+  readonly #holder: ConnectionManager<TLink>;
   readonly #clock: Clock;
-  readonly #setting: RequestSetting<TLink, TValue>;
+  readonly #setting: HeldRequestOptions<TLink, TValue>;
   #sending: Sending<TLink, TValue> | undefined;
   #lastTried = 0;
   #sendings = 0;
@@ -101,7 +101,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
   #leave: (() => void) | undefined;
   #stopPatience: (() => void) | undefined;
 
-  constructor(holder: ConnectionHolder<TLink>, clock: Clock, setting: RequestSetting<TLink, TValue>) {
+  constructor(holder: ConnectionManager<TLink>, clock: Clock, setting: HeldRequestOptions<TLink, TValue>) {
     this.#holder = holder;
     this.#clock = clock;
     this.#setting = setting;
@@ -112,7 +112,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
   }
 
   isPatient(failure: unknown): boolean {
-    return this.#setting.kind === "read" && !isFinal(failure);
+    return this.#setting.kind === "read" && !isFinalFailure(failure);
   }
 
   start(): void {
@@ -232,9 +232,9 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
 
 /** Starts a request over the link of a holder. Returns a function that cancels it, also at the far side. No callback is called after that. */
 export function startRequest<TLink extends HeldLink, TValue>(
-  holder: ConnectionHolder<TLink>,
+  holder: ConnectionManager<TLink>,
   clock: Clock,
-  setting: RequestSetting<TLink, TValue>,
+  setting: HeldRequestOptions<TLink, TValue>,
 ): () => void {
   const request = new HeldRequest(holder, clock, setting);
   request.start();

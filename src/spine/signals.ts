@@ -85,7 +85,7 @@ export class LinkedAbort {
 }
 
 /** Returns the error of an action that its caller cancelled: the reason of the signal if it is an error of this package. */
-export function toAborted(signal: AbortSignal, doing: string): SurfaceError {
+export function createAbortedError(signal: AbortSignal, doing: string): SurfaceError {
   const reason: unknown = signal.reason;
   handleThrown(reason);
   return reason instanceof SurfaceError ? reason : new SurfaceError("ABORTED", `${doing}: the caller cancelled`);
@@ -106,11 +106,11 @@ export interface Cancellable<TValue> {
  * @throws SurfaceError `ABORTED`, or the reason of the signal if it is an error of this package.
  */
 export async function untilAborted<TValue>({ start, signal, doing }: Cancellable<TValue>): Promise<TValue> {
-  if (signal.aborted) throw toAborted(signal, doing);
+  if (signal.aborted) throw createAbortedError(signal, doing);
   const work = start();
   return new Promise<TValue>((resolve, reject) => {
     const leave = followSignal(signal, () => {
-      reject(toAborted(signal, doing));
+      reject(createAbortedError(signal, doing));
       // No caller sees a later failure.
       work.catch(handleThrown);
     });

@@ -1,7 +1,7 @@
 import { Backoff } from "./backoff.ts";
 import type { Clock, Random } from "./clock.ts";
-import type { ConnectionHolder, HeldLink, HolderUser } from "./connection-holder.ts";
-import { noticeBurst, Throttle } from "./throttle.ts";
+import type { ConnectionManager, HeldLink, ConnectionUser } from "./connection-manager.ts";
+import { noticesAtOnce, Throttle } from "./throttle.ts";
 
 /** Callbacks of an open stream. May be called synchronously, or after it was stopped. */
 export interface WatchEvents<TValue> {
@@ -24,15 +24,15 @@ export interface Watched<TLink, TValue> {
 
 /** Callbacks of a watcher. They must not throw. */
 export interface Watcher {
-  /** Announces a change: up to {@link noticeBurst} at once after rest, then one a window, always one after the last change. */
+  /** Announces a change: up to {@link noticesAtOnce} at once after rest, then one a window, always one after the last change. */
   changed?(): void;
   /** Called for every value, every failure, and the end. */
   moved?(): void;
 }
 
 /** Dependencies of watches. */
-export interface WatchSetting<TLink extends HeldLink> {
-  readonly holder: ConnectionHolder<TLink>;
+export interface SharedWatchDeps<TLink extends HeldLink> {
+  readonly holder: ConnectionManager<TLink>;
   readonly clock: Clock;
   readonly random: Random;
   /** Called when the last watcher has left, before the teardown. No watcher may be added after it. */
@@ -81,9 +81,9 @@ function nothing(): void {}
  * One upstream stream, shared by all watchers of a key: opened with the first, stopped with the last, opened again on every new link and,
  * after a failure, with a delay. It holds the newest value and a version; there is no queue.
  */
-export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
+export class SharedWatch<TLink extends HeldLink, TValue> implements ConnectionUser<TLink> {
   readonly #watched: Watched<TLink, TValue>;
-  readonly #setting: WatchSetting<TLink>;
+  readonly #setting: SharedWatchDeps<TLink>;
   readonly #joined = new Set<Joined>();
   readonly #backoff: Backoff;
   readonly #throttle: Throttle;
@@ -102,14 +102,14 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
   /** Whether a failure is the newest that is known. */
   #isFailing = false;
 
-  constructor(watched: Watched<TLink, TValue>, setting: WatchSetting<TLink>) {
+  constructor(watched: Watched<TLink, TValue>, setting: SharedWatchDeps<TLink>) {
     this.#watched = watched;
     this.#setting = setting;
     this.#backoff = new Backoff({ ...reopen, clock: setting.clock, random: setting.random });
     this.#throttle = new Throttle({
       clock: setting.clock,
       windowMs: watched.windowMs,
-      burst: noticeBurst,
+      burst: noticesAtOnce,
       fire: () => this.#notify(),
     });
   }
@@ -279,10 +279,10 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
 
 /** The watches over one link: one stream a key. */
 export class Subscriptions<TLink extends HeldLink, TValue> {
-  readonly #setting: WatchSetting<TLink>;
+  readonly #setting: SharedWatchDeps<TLink>;
   readonly #watches = new Map<string, SharedWatch<TLink, TValue>>();
 
-  constructor(setting: WatchSetting<TLink>) {
+  constructor(setting: SharedWatchDeps<TLink>) {
     this.#setting = setting;
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
 /** Notifications of a change that go out at once after rest. */
-export const noticeBurst = 4;
+export const noticesAtOnce = 4;
 
 /** Options of a {@link Throttle}. */
 export interface ThrottleOptions {

@@ -1,10 +1,17 @@
-import { duration, flag, having, withDefault, type OptionFields, type WithDefaults } from "../options/option.ts";
+import {
+  duration,
+  flag,
+  objectWithMethods,
+  withDefault,
+  type OptionFields,
+  type WithDefaults,
+} from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
-import { anonymous, defaultView, type Caller, viewFields } from "../surface/caller.ts";
+import { anonymous, defaultView, type Caller, viewOptionFields } from "../surface/caller.ts";
 import { announce, inspector, ownCommand } from "../mcp/announce.ts";
-import { Gate } from "../mcp/gate.ts";
+import { McpConnection } from "../mcp/mcp-connection.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { FrameReader, FrameWriter } from "./frames.ts";
@@ -46,9 +53,9 @@ export interface StdioOptions {
 const doing = "Serving over stdio";
 /** Options of `stdio()`. */
 export const stdioFields: OptionFields<StdioOptions> & WithDefaults<"stallMs"> = {
-  ...viewFields,
-  input: having(["on", "resume"], "a Readable"),
-  output: having(["on", "write"], "a Writable"),
+  ...viewOptionFields,
+  input: objectWithMethods(["on", "resume"], "a Readable"),
+  output: objectWithMethods(["on", "write"], "a Writable"),
   exit: flag,
   // Longer ones make a timer fire at once.
   stallMs: withDefault(duration(2 ** 31 - 1), 30_000),
@@ -80,7 +87,7 @@ interface ConnectionDeps {
  * reads the input on, up to a bound: it would not see the end of a paused input, and the process would outlive its host.
  */
 class StdioConnection {
-  readonly gate: Gate;
+  readonly gate: McpConnection;
   readonly writer: FrameWriter;
   /** Called when the output is gone. */
   onBroken: (() => void) | undefined;
@@ -99,7 +106,7 @@ class StdioConnection {
       onFull: () => this.#setFull(true),
       onDrain: () => this.#setFull(false),
     });
-    this.gate = new Gate({
+    this.gate = new McpConnection({
       runtime,
       send: (json) => this.writer.write(json),
       caller,

@@ -109,7 +109,7 @@ export function callerKey(caller: Caller): string {
 }
 
 /** Returns a caller whose key depends on these claims only; without names, on all claims. */
-export function identifiedBy(caller: Caller, names: readonly string[] | undefined): Caller {
+export function withIdentityClaims(caller: Caller, names: readonly string[] | undefined): Caller {
   if (names === undefined) return caller;
   const claims = Object.entries(caller.claims ?? {}).filter(([name]) => names.includes(name));
   return withCallerKey(caller, toKey(caller, Object.fromEntries(claims)));
@@ -136,7 +136,7 @@ export function withCallerView(caller: Caller, view: CallerView): Caller {
 }
 
 /** Returns a copy of a caller with another view name or project. A field that is left out stays as it is. */
-export function choosingView(
+export function withChosenView(
   caller: Caller,
   { surface, project }: { readonly surface?: string | undefined; readonly project?: string | undefined },
 ): Caller {
@@ -174,4 +174,4 @@ interface ViewOptions {
 const viewName = textOfBytes(256);
 
 /** Schemas of the options for the view and the scopes of callers without a token. */
-export const viewFields: OptionFields<ViewOptions> = { surface: viewName, project: viewName, scopes: scopeList };
+export const viewOptionFields: OptionFields<ViewOptions> = { surface: viewName, project: viewName, scopes: scopeList };

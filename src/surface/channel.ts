@@ -55,11 +55,11 @@ export interface SurfaceChannel {
    * Returns the same channel with every answer and item mapped by `to`, and repeated items of a watch left out. Only channels
    * that decode their answers have it: mapping outside of them would deliver each value one turn later.
    */
-  as?(to: Carry): SurfaceChannel;
+  as?(to: ValueMapper): SurfaceChannel;
 }
 
 /** Maps an answer or an item of a channel. */
-export type Carry = (carried: unknown) => unknown;
+export type ValueMapper = (carried: unknown) => unknown;
 
 /** Sends a request, and returns the answer with its type. */
 export function requestFrom<TVerb extends RequestVerb>(

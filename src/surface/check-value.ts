@@ -62,7 +62,7 @@ function validateMasked(
  *
  * @throws SurfaceError `VALIDATION_ERROR` with the issues, `INTERNAL` when the schema failed.
  */
-export function checkOwnedInput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
+export function checkInputMasked(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
   if (schema === undefined) return undefined;
   const checked = validateMasked(validateInput, { schema, value }, check);
   return checked instanceof Promise

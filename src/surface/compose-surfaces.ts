@@ -109,12 +109,12 @@ export function siblingsOf(surface: object): Siblings<Surface<Spec>> | undefined
  * Returns the names of the siblings of a composed surface, and of their siblings, down to surfaces that are not composed. Each
  * name stands under the prefix of its keys, `"a"` or `"outer.a"`. Returns `undefined` for any other surface.
  */
-export function segmentsOf(surface: object): ReadonlyMap<string, string> | undefined {
+export function siblingNamesOf(surface: object): ReadonlyMap<string, string> | undefined {
   const siblings = siblingsOf(surface);
   if (siblings === undefined) return undefined;
   const names = new Map<string, string>();
   for (const [segment, sibling] of siblings) {
-    const inner = segmentsOf(sibling);
+    const inner = siblingNamesOf(sibling);
     if (inner === undefined) names.set(segment, sibling.name);
     else for (const [path, name] of inner) names.set(`${segment}.${path}`, name);
   }

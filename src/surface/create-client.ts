@@ -1,10 +1,10 @@
 import { untilAborted } from "../spine/signals.ts";
-import type { Carry, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "./channel.ts";
+import type { ValueMapper, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "./channel.ts";
 import type { ListOptions, SurfaceClient, UseOptions } from "./client.ts";
 import type { Surface } from "./define-surface.ts";
 import { andThen } from "./is-thenable.ts";
 import type { Kind, Spec } from "./member.ts";
-import { toPlainValue, toReading } from "./reading.ts";
+import { plainValueOf, toReading } from "./reading.ts";
 
 type Options = Operation<RequestVerb>["options"];
 
@@ -38,7 +38,7 @@ function mapDistinct<TFrom, TTo>(values: AsyncIterable<TFrom>, to: (value: TFrom
 }
 
 /** Returns a channel to the same members that maps every answer and item, and leaves out repeated items. */
-function mapChannel(channel: SurfaceChannel, to: Carry): SurfaceChannel {
+function mapChannel(channel: SurfaceChannel, to: ValueMapper): SurfaceChannel {
   const mapped: SurfaceChannel = {
     request: (operation) => andThen(channel.request(operation), to),
     subscribe: (operation) => mapDistinct(channel.subscribe(operation), to),
@@ -136,7 +136,7 @@ export function createClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
   channel: SurfaceChannel,
 ): SurfaceClient<TSpec> {
-  const values = mapChannel(channel, toPlainValue);
+  const values = mapChannel(channel, plainValueOf);
   const readings = mapChannel(channel, toReading);
   // Without a prototype, so that no inherited name looks like a member.
   const client = Object.create(null) as Record<string, object>;

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
-import { isSchema, whyNoSchema, type InferInput, type InferOutput, type Schema } from "../schema/standard.ts";
+import { isSchema, describeInvalidSchema, type InferInput, type InferOutput, type Schema } from "../schema/standard.ts";
 import type { Scalar, UnfitForUri } from "../tags/mcp-resource.ts";
 import { nameKind } from "../tags/retag.ts";
 import { kEffect, kExposure } from "../tags/tag-of.ts";
@@ -26,7 +26,7 @@ type Parts<TDefinition> = {
 /** Refuses an option that must be a schema and is not. */
 function assertSchema(kind: Kind, name: string, value: unknown): void {
   if (isSchema(value)) return;
-  const problem = `"${name}" is not a Standard Schema: ${whyNoSchema(value)}`;
+  const problem = `"${name}" is not a Standard Schema: ${describeInvalidSchema(value)}`;
   throw new SurfaceError("INVALID_MEMBER", `Cannot define ${nameKind({ kind })}: ${problem}`);
 }
 

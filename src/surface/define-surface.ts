@@ -23,7 +23,7 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
 }
 
 /** Record -> its keys. For a union, the keys of all arms, where `keyof` has only the keys that they share. */
-export type KeysOfAny<TRecord> = TRecord extends unknown ? keyof TRecord : never;
+export type KeysOfUnion<TRecord> = TRecord extends unknown ? keyof TRecord : never;
 
 /**
  * A pattern that no key of a surface matches. Its intersection with literal keys is `never`; with patterns and branded strings it
@@ -35,7 +35,7 @@ type Unmatched = `${string}\u0000`;
  * `unknown` if every key is a literal or a pattern of `${string}`, else a problem: the compiler cannot check names that it does
  * not know.
  */
-export type LiteralKeys<TRecord> = [KeysOfAny<TRecord>] extends [infer Keys]
+export type LiteralKeys<TRecord> = [KeysOfUnion<TRecord>] extends [infer Keys]
   ? [Keys] extends [never]
     ? unknown extends TRecord
       ? unknown

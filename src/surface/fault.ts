@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
-import { visibleLines } from "../schema/visible-text.ts";
+import { escapeLogLines } from "../schema/visible-text.ts";
 import { handleThrown } from "../spine/handle-thrown.ts";
 import { isRelayed } from "./relayed.ts";
 
@@ -34,7 +34,7 @@ export type FaultReporter = (fault: Fault) => void;
 
 /** Returns the text of a cause for the log: without a stack for an application that cannot be reached, a normal condition. */
 function toLogged(cause: unknown): string {
-  const ours = toOurs(cause);
+  const ours = asPackageError(cause);
   if (ours instanceof SurfaceError && ours.code === "UNAVAILABLE") return ours.message;
   return typeof cause === "string" ? cause : inspect(cause);
 }
@@ -44,14 +44,14 @@ function toLogged(cause: unknown): string {
  */
 export const reportToConsole: FaultReporter = (fault) => {
   // oxlint-disable-next-line no-console -- the default log of a library that has no logger
-  console.error(visibleLines(`[surface-mcp] ${fault.correlationId} in ${fault.where}: ${toLogged(fault.cause)}`));
+  console.error(escapeLogLines(`[surface-mcp] ${fault.correlationId} in ${fault.where}: ${toLogged(fault.cause)}`));
 };
 
 /**
  * The messages of errors of this package that a handler did not catch. Their own message may name a member that the caller cannot
  * see.
  */
-export const plainWords: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
+export const maskedMessages: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   TIMEOUT: "the deadline passed",
   ABORTED: "the call was cancelled",
   CLOSED: "the application behind this is closing",
@@ -65,7 +65,7 @@ const loggedCodes: ReadonlySet<SurfaceErrorCode> = new Set(["INTERNAL", "INVALID
  *
  * @param fail - must not throw.
  */
-export function onRejection(answer: unknown, fail: (cause: unknown) => void): void {
+export function handleRejection(answer: unknown, fail: (cause: unknown) => void): void {
   if ((typeof answer !== "object" && typeof answer !== "function") || answer === null) return;
   // By a new promise: reading `then` of a thenable may throw.
   new Promise((resolve) => resolve(answer)).catch(fail);
@@ -78,7 +78,7 @@ export function onRejection(answer: unknown, fail: (cause: unknown) => void): vo
  */
 export function runUnawaited(run: () => unknown, fail: (cause: unknown) => void): void {
   try {
-    onRejection(run(), fail);
+    handleRejection(run(), fail);
   } catch (cause) {
     fail(cause);
   }
@@ -129,7 +129,7 @@ export function internalError(cause: unknown, where: string, report: FaultReport
 /**
  * Returns the cause if it is an error of this package; `undefined` for any other, also for a proxy that throws at `instanceof`.
  */
-export function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
+export function asPackageError(cause: unknown): SurfaceError | Refusal | undefined {
   try {
     return cause instanceof Refusal || cause instanceof SurfaceError ? cause : undefined;
   } catch {
@@ -166,16 +166,16 @@ export function translateFault(cause: unknown, where: string, report: FaultRepor
  * Returns the error that a caller may see for an error of a handler. Never throws.
  *
  * - A `Refusal`, and an error that was masked or relayed before: the same error.
- * - A code of {@link plainWords}: the code with that message.
+ * - A code of {@link maskedMessages}: the code with that message.
  * - An error for which the author's `toRefusal` returns a refusal: that refusal.
  * - Any other error: `INTERNAL` with a correlation id.
  */
 export function maskFault(cause: unknown, where: string, report: FaultReporter): SurfaceError | Refusal {
-  const ours = toOurs(cause);
+  const ours = asPackageError(cause);
   if (ours instanceof Refusal || (ours !== undefined && isRelayed(cause))) return ours;
   if (ours !== undefined) {
     if (ours.correlationId !== undefined && loggedCodes.has(ours.code)) return ours;
-    const words = plainWords[ours.code];
+    const words = maskedMessages[ours.code];
     if (words !== undefined) return new SurfaceError(ours.code, words, { cause });
     return internalError(cause, where, report);
   }

@@ -8,7 +8,7 @@ export const kPushed: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pu
 export const kPushedCollection: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pushed-collection");
 
 /** A frame from which no value could be made, for example because it does not fit its schema. */
-export class Unmade {
+export class InvalidFrame {
   /** The error for the log. */
   readonly cause: SurfaceError;
 
@@ -18,7 +18,7 @@ export class Unmade {
 }
 
 /** A frame that leaves the previous value in place. Does not end the wait for a first value. */
-export class Unchanged {
+export class NotModified {
   /** The staleness of the previous value; `undefined` if it is the newest. */
   readonly stale: Staleness | undefined;
 
@@ -28,7 +28,7 @@ export class Unchanged {
 }
 
 /** A frame of a {@link PushedSource}. */
-export type PushedFrame<TValue> = Reading<TValue> | Unchanged | Unmade;
+export type PushedFrame<TValue> = Reading<TValue> | NotModified | InvalidFrame;
 
 /** The origin of the values of a {@link PushedSource}. */
 export interface PushedOrigin<TValue> {

@@ -31,7 +31,7 @@ export class Stale {
 }
 
 /** Returns the value of an answer, without its staleness. */
-export function toPlainValue(answer: unknown): unknown {
+export function plainValueOf(answer: unknown): unknown {
   return answer instanceof Stale ? answer.value : answer;
 }
 

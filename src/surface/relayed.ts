@@ -36,14 +36,14 @@ export function isRelayed(cause: unknown): cause is SurfaceError {
 }
 
 /** Options of {@link relay}. */
-export interface RelayTerms {
+export interface RelayOptions {
   /** The code in place of `DISCONNECTED`. @default "UNAVAILABLE" */
   readonly disconnected?: "OUTCOME_UNKNOWN" | "UNAVAILABLE";
   /** Whether the caller receives issues of the input: only if the input was passed on unchanged. @default false */
   readonly tellsIssues?: boolean;
 }
 
-function issuesFor(cause: SurfaceError, { tellsIssues = false }: RelayTerms): readonly Issue[] | undefined {
+function issuesFor(cause: SurfaceError, { tellsIssues = false }: RelayOptions): readonly Issue[] | undefined {
   return cause.code === "VALIDATION_ERROR" && !tellsIssues ? undefined : cause.issues;
 }
 
@@ -51,7 +51,7 @@ function issuesFor(cause: SurfaceError, { tellsIssues = false }: RelayTerms): re
  * Returns the error that a projection answers with when its source fails: the code of the failure, with a message that names
  * nothing of the source. Returns any other error as it is: a `Refusal`, and a fault that is to be masked.
  */
-export function relay(cause: unknown, terms: RelayTerms = {}): unknown {
+export function relay(cause: unknown, terms: RelayOptions = {}): unknown {
   if (!(cause instanceof SurfaceError)) return cause;
   const code = cause.code === "DISCONNECTED" ? (terms.disconnected ?? "UNAVAILABLE") : cause.code;
   const message = Object.hasOwn(messages, code) ? messages[code] : undefined;

@@ -26,7 +26,7 @@ export const confirmOption: Option = option(
 );
 
 /** Returns a frozen copy of the option `confirm` if it is an object, so that the author cannot change it later. */
-export function keepConfirm({ confirm }: Pick<ToolOptions, "confirm">): Pick<ToolOptions, "confirm"> {
+export function freezeConfirm({ confirm }: Pick<ToolOptions, "confirm">): Pick<ToolOptions, "confirm"> {
   return typeof confirm === "object" ? { confirm: Object.freeze({ ...confirm }) } : {};
 }
 

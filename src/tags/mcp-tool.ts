@@ -7,7 +7,7 @@ import type { Confirm, OnlyToolOptions, SyntheticField, ToolOptions } from "./to
 import type { RefuseKeys, TypeProblem } from "./type-problem.ts";
 
 /** The effect of the option `mutates`. Only a literal `false` reads: `boolean`, `any` and the like count as mutating. */
-export type SaidEffect<TSaid> = [TSaid, false] extends [false, TSaid]
+export type DeclaredEffect<TSaid> = [TSaid, false] extends [false, TSaid]
   ? true extends TSaid
     ? "mutates"
     : "read"
@@ -19,7 +19,7 @@ export type SaidEffect<TSaid> = [TSaid, false] extends [false, TSaid]
 export type EffectOf<TMember, TOptions> = [TOptions] extends [never]
   ? "mutates"
   : TOptions extends { readonly mutates: infer Said }
-    ? SaidEffect<Said>
+    ? DeclaredEffect<Said>
     : TOptions extends { readonly destructive: true }
       ? "mutates"
       : TMember extends { readonly [kEffect]: infer Known extends Effect }

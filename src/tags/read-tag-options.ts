@@ -1,9 +1,9 @@
 import { SurfaceError } from "../errors.ts";
 import { duration, flag, numberFrom, oneOf, option, text, type Option, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { confirmOption, keepConfirm } from "./confirm.ts";
-import { keepLooks, lookFields } from "./looks.ts";
-import { accessFields, accessFieldsWithoutArgument, keepScopes } from "./scopes.ts";
+import { confirmOption, freezeConfirm } from "./confirm.ts";
+import { freezeDisplayMetadata, displayFields } from "./display-metadata.ts";
+import { scopeFields, scopeFieldsWithoutArgument, freezeScopes } from "./scopes.ts";
 import { kEffect, type Taggable } from "./tag-of.ts";
 import type { CollectionResourceOptions, ToolOptions } from "./tool-options.ts";
 
@@ -18,8 +18,8 @@ export const toolFields: OptionFields<ToolOptions> = {
   timeoutMs: duration(600_000),
   onDisconnect: oneOf("abort", "finish"),
   confirm: confirmOption,
-  ...lookFields,
-  ...accessFields,
+  ...displayFields,
+  ...scopeFields,
 };
 
 /**
@@ -30,7 +30,7 @@ export const toolFields: OptionFields<ToolOptions> = {
  */
 export function readToolOptions(options: ToolOptions, attempt: string): ToolOptions {
   const read = assertNoContradiction(readOptions(options, toolFields, attempt), attempt);
-  return { ...read, ...keepLooks(read), ...keepScopes(read), ...keepConfirm(read) };
+  return { ...read, ...freezeDisplayMetadata(read), ...freezeScopes(read), ...freezeConfirm(read) };
 }
 
 /** Refuses options of a destructive tool that does not mutate. Returns the options. @throws SurfaceError `CONTRADICTION`. */
@@ -40,7 +40,7 @@ export function assertNoContradiction<TOptions extends ToolOptions>(options: TOp
 }
 
 /** The schema of a time between two notifications. */
-export const noticeWindow: Option = numberFrom(0, 60_000, " of milliseconds");
+export const notificationWindow: Option = numberFrom(0, 60_000, " of milliseconds");
 
 const onlyCollections: Option = {
   problem: (_value, path) => `only a collection has items that "${path}" could list`,
@@ -51,12 +51,12 @@ const onlyCollections: Option = {
 export const resourceFields: OptionFields<CollectionResourceOptions> = {
   title: text,
   description: text,
-  windowMs: noticeWindow,
+  windowMs: notificationWindow,
   list: onlyCollections,
   listDescription: onlyCollections,
   listItems: onlyCollections,
-  ...lookFields,
-  ...accessFieldsWithoutArgument,
+  ...displayFields,
+  ...scopeFieldsWithoutArgument,
 };
 
 const collectionFields: OptionFields<CollectionResourceOptions> = {
@@ -80,7 +80,7 @@ export function readResourceOptions(
   attempt: string,
 ): CollectionResourceOptions {
   const read = readOptions(options, kind === "collection" ? collectionFields : resourceFields, attempt);
-  return { ...read, ...keepLooks(read), ...keepScopes(read) };
+  return { ...read, ...freezeDisplayMetadata(read), ...freezeScopes(read) };
 }
 
 /**

@@ -66,7 +66,7 @@ const requirement = object<ResourceRequirement>({
 });
 
 /** Schemas of {@link ScopeOptions}. */
-export const accessFields: OptionFields<ScopeOptions> = {
+export const scopeFields: OptionFields<ScopeOptions> = {
   scopes: scopeList,
   // An empty list must not admit everyone.
   scopesAny: option(`a list of 1 to ${maxScopes} scopes, ${scopeForm}`, (scopes) => areScopes(scopes, 1)),
@@ -74,8 +74,8 @@ export const accessFields: OptionFields<ScopeOptions> = {
 };
 
 /** The same, for entries without arguments. */
-export const accessFieldsWithoutArgument: OptionFields<ScopeOptions> = {
-  ...accessFields,
+export const scopeFieldsWithoutArgument: OptionFields<ScopeOptions> = {
+  ...scopeFields,
   resource: {
     problem(value, path) {
       const problem = requirement.problem(value, path);
@@ -86,7 +86,7 @@ export const accessFieldsWithoutArgument: OptionFields<ScopeOptions> = {
 };
 
 /** Returns frozen copies of the requirements, which the author cannot change later. */
-export function keepScopes({ scopes, scopesAny, resource }: ScopeOptions): ScopeOptions {
+export function freezeScopes({ scopes, scopesAny, resource }: ScopeOptions): ScopeOptions {
   return {
     ...(scopes === undefined ? {} : { scopes: Object.freeze([...scopes]) }),
     ...(scopesAny === undefined ? {} : { scopesAny: Object.freeze([...scopesAny]) }),

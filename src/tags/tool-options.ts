@@ -1,6 +1,6 @@
 import type { Caller } from "../surface/caller.ts";
 import type { SurfaceClient } from "../surface/client.ts";
-import type { Looks } from "./looks.ts";
+import type { DisplayMetadata } from "./display-metadata.ts";
 import type { ScopeOptions } from "./scopes.ts";
 import type { TypeProblem } from "./type-problem.ts";
 
@@ -51,7 +51,7 @@ export type SyntheticField<TKind> = TKind extends keyof typeof syntheticFields
   : never;
 
 /** Options of a resource. */
-export interface ResourceOptions extends Looks, ScopeOptions {
+export interface ResourceOptions extends DisplayMetadata, ScopeOptions {
   /** Shown to people. @default the member's title */
   readonly title?: string;
   /** Read by the model: put the key fact first, at most 2 KB. @default the member's description */
@@ -85,7 +85,7 @@ export interface CollectionResourceOptions<TKey = never, TItem = never> extends 
  * Options of a tool, the same for tags, `expose` and bespoke tools. The four hints become MCP tool annotations. `readOnlyHint`
  * and `idempotentHint` are left out if they are false, the default of the protocol.
  */
-export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, "title" | "description"> {
+export interface ToolOptions extends DisplayMetadata, ScopeOptions, Pick<ResourceOptions, "title" | "description"> {
   /** Whether a call may change anything. @default true for procedures and bespoke tools; always false for streams and events */
   readonly mutates?: boolean;
   /** Whether a change can be hard to undo. @default the value of `mutates` */

@@ -7,7 +7,7 @@ import type { HandledMethod } from "../mcp/handlers.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
-import { choosingView, anonymous, type Caller } from "../surface/caller.ts";
+import { withChosenView, anonymous, type Caller } from "../surface/caller.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import { expandTemplate, type TemplateVariables } from "./expand-template.ts";
 import { createValueReader, type ReadValue } from "./read-value.ts";
@@ -19,7 +19,7 @@ import { toRefusedAnswer, toToolAnswer, type ToolAnswer } from "./tool-answer.ts
 
 /** Returns the caller with the view that the client chooses. */
 function byView(caller: Caller, { view: surface, project }: TestClientOptions): Caller {
-  return surface === undefined && project === undefined ? caller : choosingView(caller, { surface, project });
+  return surface === undefined && project === undefined ? caller : withChosenView(caller, { surface, project });
 }
 
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");

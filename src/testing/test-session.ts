@@ -1,5 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
-import type { AskPort } from "../call/asker.ts";
+import type { ClientPort } from "../call/asker.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import { capabilitiesKey } from "../mcp/envelope.ts";
@@ -73,7 +73,7 @@ export class TestSession {
     }
   }
 
-  #portFor(thrown: Thrown): AskPort | undefined {
+  #portFor(thrown: Thrown): ClientPort | undefined {
     return this.#era === "legacy" && this.#user.isThere ? this.#asks.portFor(this.#sendFor(thrown)) : undefined;
   }
 

@@ -9,7 +9,7 @@ import { deepFreeze, type JsonObject } from "../schema/json.ts";
 import { defaultView, type Caller } from "../surface/caller.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { toEntity, type Decision } from "./compile-rules.ts";
-import { show, showTo, type HiddenEntry } from "./show.ts";
+import { show, narrowToGrants, type HiddenEntry } from "./show.ts";
 import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
 import type { Views } from "./views.ts";
 
@@ -88,7 +88,7 @@ function listedTools({ face, catalog }: ReturnType<typeof show>, caller: Caller)
 export function replayView({ views, catalog: whole, caller, isForCaller = false }: ReplayDeps): ViewReplay {
   const entity = toEntity(caller);
   const decision = views.decide(entity);
-  const shown = showTo(show(whole, decision), caller);
+  const shown = narrowToGrants(show(whole, decision), caller);
   const visibility = isForCaller ? visibilityFor(whole, caller) : undefined;
   const { face, catalog, hidden } = shown;
   const visible = listedTools(shown, caller);

@@ -3,7 +3,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
-import { narrowCatalog, type Keep } from "../catalog/narrow-catalog.ts";
+import { narrowCatalog, type EntryFilter } from "../catalog/narrow-catalog.ts";
 import type { Decision } from "./compile-rules.ts";
 import type { ViewFace } from "./view-rules.ts";
 
@@ -79,7 +79,7 @@ function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Show
 }
 
 /** Returns the filter of a decision, for requests. Compiles the patterns once. */
-export function toKeep(decision: Decision): Keep {
+export function toKeep(decision: Decision): EntryFilter {
   const { tool: hidesTool, other } = toScreen(decision);
   return {
     tool: (tool) => tool.isInternal !== true && hidesTool(tool) === undefined,
@@ -105,7 +105,7 @@ function lackOf(caller: Caller, entry: EntryGuard): string | undefined {
 }
 
 /** Narrows the shown entries to those that a caller was granted, and lists the others as hidden. Pure. */
-export function showTo(shown: Shown, caller: Caller): Shown {
+export function narrowToGrants(shown: Shown, caller: Caller): Shown {
   const hides = (entry: EntryGuard): string | undefined => lackOf(caller, entry);
   const { catalog, hidden } = screen(shown.catalog, { tool: hides, other: hides });
   return Object.freeze({ face: shown.face, catalog, hidden: sortHidden([...shown.hidden, ...hidden]) });

@@ -4,7 +4,7 @@ import { isFunction, isObject } from "../options/is-object.ts";
 import { defaultView } from "../surface/caller.ts";
 import {
   internalError,
-  onRejection,
+  handleRejection,
   reportToConsole,
   runUnawaited,
   toSafeReporter,
@@ -31,7 +31,7 @@ export interface ViewsDeps {
 }
 
 /** Returns true for a source of rules, and false for views named `get` and `subscribe`. */
-export function isSource(input: ViewsInput | undefined): input is Source<ViewRules> {
+export function isRulesSource(input: ViewsInput | undefined): input is Source<ViewRules> {
   return isObject(input) && isFunction(Reflect.get(input, "get")) && isFunction(Reflect.get(input, "subscribe"));
 }
 
@@ -97,8 +97,8 @@ export class Views {
   constructor(input: ViewsInput | undefined, deps: ViewsDeps = {}) {
     this.#deps = deps;
     this.#report = toSafeReporter(deps.report ?? reportToConsole);
-    this.canChange = isSource(input);
-    if (isSource(input)) this.#follow(input);
+    this.canChange = isRulesSource(input);
+    if (isRulesSource(input)) this.#follow(input);
     else this.#installed = install(input === undefined ? [] : readViewRules(input), deps);
   }
 
@@ -134,7 +134,7 @@ export class Views {
       if (typeof stop === "function") this.#stop = () => Reflect.apply(stop, undefined, []);
       this.#read(source);
       if (typeof stop === "function") return;
-      onRejection(stop, this.#reportFault);
+      handleRejection(stop, this.#reportFault);
       throw new SurfaceError("INVALID_OPTION", "Cannot follow view rules: subscribe() must return a function");
     }, this.#reportFault);
   }
@@ -151,7 +151,7 @@ export class Views {
     } catch (cause) {
       if (value === noValue && this.#value === noValue && this.#hasRead) return;
       // A promise in the place of rules may reject later.
-      onRejection(value, () => {});
+      handleRejection(value, () => {});
       this.#reportFault(cause);
     }
     this.#value = value;

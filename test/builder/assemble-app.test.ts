@@ -107,7 +107,7 @@ describe("an open app", () => {
       .bridge(deadLink())
       .mount("hub", hub)
       .tools({
-        outer: { reach: ["hub_git_*"], handler: async (_args, { call }) => ({ got: await call("hub_git_branch") }) },
+        outer: { canCall: ["hub_git_*"], handler: async (_args, { call }) => ({ got: await call("hub_git_branch") }) },
       });
     const client = createTestClient(app);
     const answer = await client.request("tools/call", { name: "outer", arguments: {} });

@@ -15,7 +15,7 @@ const app = () =>
       operationRegistry([
         [{ name: "turn-off" }, () => "off"],
         [{ name: "turn_off" }, () => "another"],
-        [{ name: "parts.top-up", reach: ["machine.turn-*"] }, (_input, { call }) => call("machine.turn-off")],
+        [{ name: "parts.top-up", canCall: ["machine.turn-*"] }, (_input, { call }) => call("machine.turn-off")],
       ]),
     )
     .mount("old", invoker({ list: () => [{ name: "get-weather" }, { name: "fs.read-all" }], invoke: (name) => name }));

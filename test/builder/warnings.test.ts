@@ -18,9 +18,9 @@ describe("what an app warns its author of", () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .mount("hub", operationRegistry())
-      .tools({ outer: { reach: ["hub.a", "h*", "inner", "iner"], handler }, inner: { handler } });
+      .tools({ outer: { canCall: ["hub.a", "h*", "inner", "iner"], handler }, inner: { handler } });
     expect(() => app.open()).toThrow(
-      'Cannot add tool "outer": its "reach" has "iner", which is not a tool of this app; near it are "inner"',
+      'Cannot add tool "outer": its "canCall" has "iner", which is not a tool of this app; near it are "inner"',
     );
   });
 
@@ -29,13 +29,13 @@ describe("what an app warns its author of", () => {
       .bridge(deadLink())
       .mount("hub", operationRegistry())
       .tools({
-        outer: { reach: ["ine?r", "hub.a", "h*", "inner", "outer", "zzz*"], handler },
+        outer: { canCall: ["ine?r", "hub.a", "h*", "inner", "outer", "zzz*"], handler },
         inner: { handler },
       });
     const runtime = app.open();
     expect(told()).toEqual([
-      'the pattern "ine?r" in "reach" of tool "outer" matches nothing; near it are "inner"',
-      'the pattern "zzz*" in "reach" of tool "outer" matches nothing',
+      'the pattern "ine?r" in "canCall" of tool "outer" matches nothing; near it are "inner"',
+      'the pattern "zzz*" in "canCall" of tool "outer" matches nothing',
     ]);
     await runtime.close();
   });
@@ -44,15 +44,15 @@ describe("what an app warns its author of", () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .tools({
-        outer: { reach: ["inner"], mutates: false, handler },
-        said: { reach: ["inner"], mutates: false, authority: ["counter:write"], handler },
-        both: { reach: ["*"], mutates: false, handler },
-        writes: { reach: ["inner"], handler },
+        outer: { canCall: ["inner"], mutates: false, handler },
+        said: { canCall: ["inner"], mutates: false, callScopes: ["counter:write"], handler },
+        both: { canCall: ["*"], mutates: false, handler },
+        writes: { canCall: ["inner"], handler },
         inner: { handler },
       });
     const runtime = app.open();
     expect(told()).toEqual([
-      'tool "outer" may call no tool that its "reach" matches: for "inner", its "authority" must have "counter:write", and has "counter:read"',
+      'tool "outer" may call no tool that its "canCall" matches: for "inner", its "callScopes" must have "counter:write", and has "counter:read"',
     ]);
     await runtime.close();
   });

@@ -20,7 +20,7 @@ describe("addMeta()", () => {
   it("is said of no call that a tool makes for itself", async () => {
     const tools = toolsOf({
       t: { handler: (_args, { addMeta }) => addMeta({ a: 1 }) },
-      host: { reach: ["t"], handler: (_args, { call }) => call("t") },
+      host: { canCall: ["t"], handler: (_args, { call }) => call("t") },
     });
     const { call, outcome } = tools.start("host");
     await outcome;

@@ -21,7 +21,7 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
       change: { handler: change },
       read: { mutates: false, handler: read },
       asks: { mutates: false, handler: async (_args, { ask }) => (await ask.elicit("who", Name, "Who?")).action },
-      host: { reach: ["*"], handler },
+      host: { canCall: ["*"], handler },
       ...more,
     });
     return { change, read, asked, outcome: run(tools, "host", asked) };
@@ -51,7 +51,12 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
   ])("is refused when %s", async (_name, handler) => {
     const { asked, change, outcome } = desk(handler, {
       confirmed: { confirm: true, handler: () => "done" },
-      reads: { mutates: false, reach: ["change"], authority: ada.scopes, handler: (_args, { call }) => call("change") },
+      reads: {
+        mutates: false,
+        canCall: ["change"],
+        callScopes: ada.scopes,
+        handler: (_args, { call }) => call("change"),
+      },
     });
     expect(shortOf(await outcome)).toBe("ASK_AFTER_CHANGE");
     expect(change).toHaveBeenCalledTimes(1);
@@ -79,9 +84,9 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
 
   it("has an answer when only the calls that it is asked within may have changed something", async () => {
     const { change, outcome } = desk((_args, { call }) => call("middle"), {
-      middle: { reach: ["asksThenChanges"], handler: (_args, { call }) => call("asksThenChanges") },
+      middle: { canCall: ["asksThenChanges"], handler: (_args, { call }) => call("asksThenChanges") },
       asksThenChanges: {
-        reach: ["change"],
+        canCall: ["change"],
         handler: async (_args, { ask, call }) => {
           await ask.elicit("first", Name, "First?");
           await ask.elicit("second", Name, "Second?");

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { AskPort } from "../../src/call/asker.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
 import { canonicalText } from "../../src/schema/json.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
@@ -50,7 +50,7 @@ describe("what a handler does to an answer", () => {
 describe("the key of a question within a call within a call", () => {
   const tools = (): Tools =>
     openTools({
-      outer: { mutates: false, reach: ["hidden"], handler: (_args, { call }) => call("hidden", { pin: "4711" }) },
+      outer: { mutates: false, canCall: ["hidden"], handler: (_args, { call }) => call("hidden", { pin: "4711" }) },
       hidden: {
         mutates: false,
         confirm: true,
@@ -107,7 +107,7 @@ describe("listening for other roots", () => {
 
   it("stops once what was listened to by a call that is over, is cancelled or stops by itself", async () => {
     let [begun, stopped] = [0, 0];
-    const asking: AskPort = {
+    const asking: ClientPort = {
       kinds: everyKind,
       onRoots: () => {
         begun += 1;
@@ -138,7 +138,7 @@ describe("listening for other roots", () => {
     const asks = listening();
     let told = 0;
     const tools = openTools({
-      outer: { mutates: false, reach: ["t"], handler: (_args, { call }) => call("t") },
+      outer: { mutates: false, canCall: ["t"], handler: (_args, { call }) => call("t") },
       t: {
         mutates: false,
         handler(_args, { ask }) {

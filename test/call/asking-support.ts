@@ -1,5 +1,5 @@
-import type { AskPort } from "../../src/call/asker.ts";
-import type { Asking, AskKind, ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
+import type { Asking, AskKind, InputRequest } from "../../src/catalog/asking/asking.ts";
 import type { ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { Tools } from "./nesting-support.ts";
@@ -8,10 +8,10 @@ import type { Tools } from "./nesting-support.ts";
 export const everyKind: ReadonlySet<AskKind> = new Set(["elicit", "sample", "roots"]);
 
 /** What a client says to a question. */
-export type Reply = (ask: ClientAsk, key: string) => JsonObject | Promise<JsonObject>;
+export type Reply = (ask: InputRequest, key: string) => JsonObject | Promise<JsonObject>;
 
 /** What a user reads. */
-export function messageOf({ params }: ClientAsk): string {
+export function messageOf({ params }: InputRequest): string {
   return JSON.stringify(params["message"]);
 }
 
@@ -21,7 +21,7 @@ export function accepting(content: JsonObject = {}): Reply {
 }
 
 /** The client of a session, which is asked while the call waits. */
-export function pushing(reply: Reply, asked: ClientAsk[] = []): AskPort {
+export function pushing(reply: Reply, asked: InputRequest[] = []): ClientPort {
   return {
     kinds: everyKind,
     push: async (ask) => {
@@ -48,7 +48,7 @@ export async function callInRounds(
   { reply, choose = (keys) => keys }: { readonly reply: Reply; readonly choose?: Choose },
 ): Promise<Rounds> {
   const rounds: string[][] = [];
-  let resumed: AskPort["resumed"];
+  let resumed: ClientPort["resumed"];
   while (rounds.length < 100) {
     const outcome = await tools.call(id, args, { asking: { kinds: everyKind, resumed } });
     if (outcome.kind !== "asking") return { outcome, rounds };

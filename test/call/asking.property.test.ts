@@ -86,7 +86,7 @@ function runStep(step: Step, context: Context): unknown {
 function createTools() {
   const changes: number[] = [];
   const acts: AnyBespokeTool = {
-    reach: ["*"],
+    canCall: ["*"],
     input: z.object({ steps: z.string() }),
     // What it is called with is what is written above.
     handler: (args, context) => runSteps(JSON.parse((args as { steps: string }).steps) as readonly Step[], context),
@@ -94,7 +94,7 @@ function createTools() {
   const input = z.object({ number: z.number() });
   const tools = toolsOf({
     acts,
-    looks: { ...acts, mutates: false, authority: ada.scopes },
+    looks: { ...acts, mutates: false, callScopes: ada.scopes },
     read: { mutates: false, input, handler: (args) => args },
     change: {
       input,

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
-import type { AskPort } from "../../src/call/asker.ts";
-import type { Asks, ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
+import type { Asks, InputRequest } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
@@ -69,7 +69,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     const tools = openTools({
       ask: asking((ask) => ask.sample("haiku", { messages: [{ role: "user", content: "A haiku" }], maxTokens: 9 })),
     });
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const reply: Reply = (ask) => {
       asked.push(ask);
       return { role: "assistant", content: { type: "text", text: "Old pond" }, model: "m", stopReason: "endTurn" };
@@ -154,7 +154,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     const tools = openTools({
       greet: { ...greet, mutates: false },
       host: {
-        reach: ["greet"],
+        canCall: ["greet"],
         handler: async (_args, { ask, call }) => {
           const host = await ask.elicit("who", Name, "Who are you?");
           return [host, await call("greet"), await call("greet")];
@@ -189,7 +189,7 @@ function sampling(ask: Asks): Promise<unknown> {
 }
 
 describe("a client that cannot be asked", () => {
-  const ports: readonly [string, AskPort | undefined][] = [
+  const ports: readonly [string, ClientPort | undefined][] = [
     ["nobody", undefined],
     ["a session without capabilities", { kinds: new Set(), push: () => Promise.reject(new Error("sent")) }],
     ["a session of another kind", { kinds: new Set(["roots"]), push: () => Promise.reject(new Error("sent")) }],
@@ -208,7 +208,7 @@ describe("a client that cannot be asked", () => {
   });
 
   it("is told which capability it takes when a nested call let it through", async () => {
-    const tools = openTools({ s: asking(sampling), host: { reach: ["s"], handler: (_args, { call }) => call("s") } });
+    const tools = openTools({ s: asking(sampling), host: { canCall: ["s"], handler: (_args, { call }) => call("s") } });
     const outcome = await tools.call("host", {}, { asking: { kinds: new Set() } });
     const message = expect.stringMatching(/does not support sampling$/);
     expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", message, requiredCapabilities: { sampling: {} } });
@@ -231,7 +231,7 @@ describe("a client that cannot be asked", () => {
 });
 
 describe("a call that ends with its question", () => {
-  const modern = (resumed?: AskPort["resumed"]): AskPort => ({ kinds: everyKind, resumed });
+  const modern = (resumed?: ClientPort["resumed"]): ClientPort => ({ kinds: everyKind, resumed });
 
   it("fires its signal and is recorded as ended with INPUT_REQUIRED", async () => {
     let reason: unknown;
@@ -328,7 +328,7 @@ describe("a call that ends with its question", () => {
         },
       },
     });
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     await tools.call("greet", {}, { asking: pushing(accepting(), asked) });
     await expect(late).rejects.toMatchObject({ code: "ABORTED" });
     expect(asked).toEqual([]);
@@ -368,7 +368,7 @@ describe("a call that ends with its question", () => {
 describe("a call whose client is asked while it waits", () => {
   it("takes its question back when it is cancelled", async () => {
     let signal: AbortSignal | undefined;
-    const port: AskPort = {
+    const port: ClientPort = {
       kinds: everyKind,
       push: (_ask, given) => {
         signal = given;
@@ -382,7 +382,7 @@ describe("a call whose client is asked while it waits", () => {
   });
 
   it("is refused as its session says when that ends", async () => {
-    const port: AskPort = { kinds: everyKind, push: () => Promise.reject(new SurfaceError("DISCONNECTED", "gone")) };
+    const port: ClientPort = { kinds: everyKind, push: () => Promise.reject(new SurfaceError("DISCONNECTED", "gone")) };
     expect(shortOf(await openTools({ greet }).call("greet", {}, { asking: port }))).toBe("DISCONNECTED");
   });
 

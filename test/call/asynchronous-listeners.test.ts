@@ -24,7 +24,7 @@ describe("asynchronous functions of authors that fail", () => {
 
   it("what hears of the progress of a nested call is reported when it rejects", async () => {
     const tools = toolsOf({
-      outer: { reach: ["*"], handler: (_args, { call }) => call("inner", {}, { onProgress: listens }) },
+      outer: { canCall: ["*"], handler: (_args, { call }) => call("inner", {}, { onProgress: listens }) },
       inner: {
         handler: (_args, { progress }) => {
           progress({ progress: 1 });

@@ -141,21 +141,21 @@ describe("a tool whose caller must be allowed to act on what an argument names",
 
 describe("what a tool declares of the calls that it makes", () => {
   it.each<readonly [string, object, string]>([
-    ["a reach that is no list", { reach: "a" }, '"reach" must be'],
-    ["an empty pattern", { reach: [""] }, '"reach" must be'],
-    ["a hole", { reach: Array.from({ length: 1 }) }, '"reach" must be'],
-    ["a pattern that is too long", { reach: ["a".repeat(257)] }, '"reach" must be'],
-    ["an authority that no token could carry", { authority: ["a b"] }, '"authority" must be'],
+    ["a reach that is no list", { canCall: "a" }, '"canCall" must be'],
+    ["an empty pattern", { canCall: [""] }, '"canCall" must be'],
+    ["a hole", { canCall: Array.from({ length: 1 }) }, '"canCall" must be'],
+    ["a pattern that is too long", { canCall: ["a".repeat(257)] }, '"canCall" must be'],
+    ["an authority that no token could carry", { callScopes: ["a b"] }, '"callScopes" must be'],
   ])("is a boot error when it is %s", (_what, more, sentence) => {
     expect(() => toolsOf({ push: { handler: () => 1, ...more } })).toThrow(`Cannot add tool "push": ${sentence}`);
   });
 
   it("is kept as it was when its author changes it later", () => {
-    const reach = ["a"];
-    const authority = ["x"];
-    const tools = toolsOf({ push: { reach, authority, handler: () => 1 } });
-    reach.push("b");
-    authority.push("y");
-    expect(tools.entry("push")).toMatchObject({ reach: ["a"], authority: ["x"] });
+    const canCall = ["a"];
+    const callScopes = ["x"];
+    const tools = toolsOf({ push: { canCall, callScopes, handler: () => 1 } });
+    canCall.push("b");
+    callScopes.push("y");
+    expect(tools.entry("push")).toMatchObject({ canCall: ["a"], callScopes: ["x"] });
   });
 });

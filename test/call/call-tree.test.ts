@@ -132,7 +132,7 @@ describe("CallTree", () => {
   it("hands the arguments to who listens and keeps none of them", async () => {
     const events: CallEvent[] = [];
     const tools = toolsOf({
-      outer: { reach: ["inner"], handler: (_args, { call }) => call("inner", { secret: "s" }) },
+      outer: { canCall: ["inner"], handler: (_args, { call }) => call("inner", { secret: "s" }) },
       inner: { handler: () => 1 },
     });
     tools.tree.subscribe((event) => void events.push(event));
@@ -150,7 +150,7 @@ describe("CallTree", () => {
 
   it("calls with what was asked for when a listener changes what it is told", async () => {
     const tools = toolsOf({
-      outer: { reach: ["inner"], handler: (_args, { call }) => call("inner", { list: [1] }) },
+      outer: { canCall: ["inner"], handler: (_args, { call }) => call("inner", { list: [1] }) },
       inner: { input: z.object({ list: z.array(z.number()) }), handler: ({ list }) => ({ list }) },
     });
     tools.tree.subscribe(({ input }) => void Object.assign(input ?? {}, { list: ["theirs"] }));

@@ -44,7 +44,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
 function toolsFor(plan: Plan, path: string, into: Record<string, AnyBespokeTool>): Record<string, AnyBespokeTool> {
   const ids = plan.parts.map((_part, index) => `${path}_${index}`);
   into[path] = {
-    reach: ["*"],
+    canCall: ["*"],
     timeoutMs: plan.ownMs,
     handler: async (_args, context) => {
       const calls = plan.parts.map(({ askedMs, onAbort }, index) => async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { AskPort } from "../../src/call/asker.ts";
-import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
+import type { InputRequest } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
@@ -18,7 +18,7 @@ function removing(more: Partial<AnyBespokeTool> = { confirm: true }) {
 }
 
 /** What a call goes on from whose user has agreed. */
-async function consentOf(tools: Tools): Promise<AskPort["resumed"]> {
+async function consentOf(tools: Tools): Promise<ClientPort["resumed"]> {
   const first = await tools.call("remove", { path: "a" }, { asking: { kinds: everyKind } });
   if (first.kind !== "asking") throw new Error(`it was ${first.kind}`);
   const answers = Object.fromEntries(Object.keys(first.open).map((key) => [key, { action: "accept" }]));
@@ -35,7 +35,7 @@ const eras = {
 describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era, run) => {
   it("runs once when the user accepts, who was shown its title and its arguments", async () => {
     const { tools, handler } = removing();
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const reply: Reply = (ask) => (asked.push(ask), { action: "accept" });
     expect(shortOf(await run(tools, reply, { path: "/etc" }))).toEqual({ path: "/etc" });
     expect(handler).toHaveBeenCalledTimes(1);
@@ -53,7 +53,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
 
   it("runs only when the user has typed the word, where its author asks for one", async () => {
     const { tools, handler } = removing({ confirm: { type: "CLOSE" } });
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     for (const content of [
       undefined,
       {},
@@ -135,7 +135,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     const { handler } = removing();
     const tools = toolsOf({
       remove: {
-        reach: ["one"],
+        canCall: ["one"],
         handler: (_args, { call }) => Promise.all([call("one", { path: "a" }), call("one", { path: "a" })]),
       },
       one: { input, handler, confirm: true },
@@ -192,7 +192,7 @@ describe("a tool that is to be confirmed", () => {
       handler,
       input: z.looseObject({ note: z.string(), path: z.string() }),
     });
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const others = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`path: "/tmp"\n${index}`, index]));
     const note = `${"n".repeat(9000)}\n\npath: "/tmp"${"n".repeat(9000)}`;
     const args = { ...others, note, path: `/${"x".repeat(500)}/etc/passwd` };
@@ -213,7 +213,7 @@ describe("a tool that is to be confirmed", () => {
     const order = z.looseObject({ note: z.string(), to: z.string(), amount: z.number() });
     const handler = vi.fn<(args: unknown) => unknown>();
     const { tools } = removing({ confirm: true, handler, input: z.object({ order, steps: z.array(z.json()) }) });
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const long = "n".repeat(5000);
     const args = {
       order: { more: long, note: long, to: "mallory", amount: 1_000_000, "a b": [] },
@@ -235,7 +235,7 @@ describe("a tool that is to be confirmed", () => {
 
   it("names and counts the values that find no room", async () => {
     const { tools } = removing({ confirm: true, input: z.object({ ids: z.array(z.string()) }) });
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const ids = Array.from({ length: 1000 }, (_, index) => `id-${index}`);
     await tools.call("remove", { ids }, { asking: pushing(() => ({ action: "decline" }), asked) });
     const message: unknown = asked[0]?.params["message"];
@@ -247,7 +247,7 @@ describe("a tool that is to be confirmed", () => {
 
   it("shows what a user could not see in its arguments", async () => {
     const { tools } = removing();
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const path = "a\u202egpj.exe\u200b\n\u{e0041}";
     await tools.call("remove", { path }, { asking: pushing(() => ({ action: "decline" }), asked) });
     expect(asked[0]?.params["message"]).toBe('Run "Remove a file"?\npath: "a\\u{202e}gpj.exe\\u{200b}\\n\\u{e0041}"');
@@ -284,7 +284,7 @@ describe("an app that has all changes confirmed", () => {
 
 describe("what a user is shown", () => {
   const shown = async (tool: Partial<AnyBespokeTool>, args: JsonObject = {}): Promise<unknown> => {
-    const asked: ClientAsk[] = [];
+    const asked: InputRequest[] = [];
     const tools = toolsOf({ wipe: { confirm: true, handler: () => ({}), ...tool } });
     await tools.call("wipe", args, { asking: pushing(() => ({ action: "decline" }), asked) });
     return asked[0]?.params["message"];
@@ -507,7 +507,7 @@ describe.each(Object.keys(eras))("a tool that its caller is not shown any more w
   it("does not run, and is to them what never was", async () => {
     const { tools, handler } = removing();
     let isShown = true;
-    const asking: AskPort =
+    const asking: ClientPort =
       era === "pushed"
         ? pushing(() => ((isShown = false), { action: "accept" }))
         : { kinds: everyKind, resumed: await consentOf(tools) };

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { AskPort } from "../../src/call/asker.ts";
-import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
+import type { InputRequest } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
@@ -38,7 +38,7 @@ function agreeing(then = (): void => {}): { readonly read: unknown[]; readonly r
 
 /** The question that a user reads. */
 async function shown(said: ConfirmText, args: JsonObject = { id: 7 }): Promise<string> {
-  const asked: ClientAsk[] = [];
+  const asked: InputRequest[] = [];
   const { tools } = closing(() => said);
   await tools.call("close", args, { asking: pushing(() => ({ action: "decline" }), asked) });
   const message = asked[0]?.params["message"];
@@ -177,7 +177,7 @@ describe("a question that its author writes", () => {
     const first = await tools.call("close", { id: 7 }, { asking: { kinds: everyKind } });
     if (first.kind !== "asking") throw new Error(`it was ${first.kind}`);
     const answers = Object.fromEntries(Object.keys(first.open).map((key) => [key, { action: "accept" }]));
-    const asking: AskPort = { kinds: everyKind, resumed: { record: first.record, answers } };
+    const asking: ClientPort = { kinds: everyKind, resumed: { record: first.record, answers } };
     text = "Close the release?";
     const again = await tools.call("close", { id: 7 }, { asking });
     expect(again).toMatchObject({ kind: "asking" });

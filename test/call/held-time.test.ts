@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { AskPort } from "../../src/call/asker.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
 import type { Asks } from "../../src/catalog/asking/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
@@ -11,14 +11,14 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A user who takes so long. */
-function after(ms: number): AskPort {
+function after(ms: number): ClientPort {
   return {
     kinds: everyKind,
     push: () => new Promise((resolve) => setTimeout(() => resolve({ action: "accept" }), ms)),
   };
 }
 
-const never: AskPort = { kinds: everyKind, push: () => new Promise(() => {}) };
+const never: ClientPort = { kinds: everyKind, push: () => new Promise(() => {}) };
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
@@ -63,7 +63,7 @@ describe("the default time of a call", () => {
       asks: asking(0),
       slow: { mutates: false, handler: () => sleep(500_000) },
       host: {
-        reach: ["asks", "slow"],
+        canCall: ["asks", "slow"],
         handler: async (_args, { call }) => {
           const slow = call("slow").catch((cause: { code: string }) => other(cause.code));
           const said = await call("asks");
@@ -81,7 +81,7 @@ describe("the default time of a call", () => {
 
   it("stands still until the last of several questions has an answer", async () => {
     let count = 0;
-    const port: AskPort = {
+    const port: ClientPort = {
       kinds: everyKind,
       push: () => new Promise((resolve) => setTimeout(() => resolve({ action: "accept" }), (count += 1) * 100_000)),
     };
@@ -97,7 +97,7 @@ describe("the default time of a call", () => {
     const tools = toolsOf({
       slow: { handler: () => sleep(500_000) },
       host: {
-        reach: ["slow"],
+        canCall: ["slow"],
         handler: async (_args, { ask, call }) => {
           const asked = ask.elicit("ok", form, "Ok?");
           await sleep(70_000);
@@ -129,9 +129,9 @@ describe("the default time of a call", () => {
 function silent() {
   const begun = Date.now();
   const takenBack: number[] = [];
-  const push: AskPort["push"] = (_ask, signal) =>
+  const push: ClientPort["push"] = (_ask, signal) =>
     new Promise(() => signal.addEventListener("abort", () => takenBack.push(Date.now() - begun)));
-  return { takenBack, port: { kinds: everyKind, push } satisfies AskPort };
+  return { takenBack, port: { kinds: everyKind, push } satisfies ClientPort };
 }
 
 describe("the time of a tool that sets timeoutMs", () => {
@@ -142,16 +142,19 @@ describe("the time of a tool that sets timeoutMs", () => {
     ["its handler asks", { host: { timeoutMs: 200, handler: elicits } }],
     ["its user is to confirm", { host: { timeoutMs: 200, confirm: true, handler: () => "done" } }],
     ["its handler asks for roots", { host: { timeoutMs: 200, handler: (_args, { ask }) => ask.roots() } }],
-    ["what it calls asks", { host: { timeoutMs: 200, reach: ["asks"], handler: caught }, asks: { handler: elicits } }],
+    [
+      "what it calls asks",
+      { host: { timeoutMs: 200, canCall: ["asks"], handler: caught }, asks: { handler: elicits } },
+    ],
     [
       "what it calls asks, and has more time of its own",
-      { host: { timeoutMs: 200, reach: ["asks"], handler: caught }, asks: { timeoutMs: 600_000, handler: elicits } },
+      { host: { timeoutMs: 200, canCall: ["asks"], handler: caught }, asks: { timeoutMs: 600_000, handler: elicits } },
     ],
     [
       "what that calls is to be confirmed",
       {
-        host: { timeoutMs: 200, reach: ["mid"], handler: (_args, { call }) => call("mid") },
-        mid: { reach: ["asks"], handler: caught },
+        host: { timeoutMs: 200, canCall: ["mid"], handler: (_args, { call }) => call("mid") },
+        mid: { canCall: ["asks"], handler: caught },
         asks: { confirm: true, handler: () => "done" },
       },
     ],
@@ -160,7 +163,7 @@ describe("the time of a tool that sets timeoutMs", () => {
       {
         host: {
           timeoutMs: 200,
-          reach: ["asks"],
+          canCall: ["asks"],
           handler: (_args, { call }) => call("asks", {}, { onAbort: "continue-running" }),
         },
         asks: { handler: elicits },
@@ -189,8 +192,8 @@ describe("the time of a tool that sets timeoutMs", () => {
 
   it("is a part's own, of which the call above hears what was waited for", async () => {
     const tools = toolsOf({
-      host: { reach: ["asks"], handler: caught },
-      through: { reach: ["asks"], mutates: false, handler: (_args, { call }) => call("asks") },
+      host: { canCall: ["asks"], handler: caught },
+      through: { canCall: ["asks"], mutates: false, handler: (_args, { call }) => call("asks") },
       asks: { timeoutMs: 200, mutates: false, handler: elicits },
     });
     const outcomes = ["host", "through"].map((id) => tools.call(id, {}, { asking: silent().port }));
@@ -206,7 +209,7 @@ describe("the time of a tool that sets timeoutMs", () => {
   it("is bounded by the timeoutMs that a nested call is made with, questions included", async () => {
     const tools = toolsOf({
       host: {
-        reach: ["asks"],
+        canCall: ["asks"],
         handler: (_args, { call }) => call("asks", {}, { timeoutMs: 300 }).catch(({ code }: { code: string }) => code),
       },
       asks: { handler: elicits },
@@ -220,7 +223,7 @@ describe("the time of a tool that sets timeoutMs", () => {
     "is as long as the default time of the call above when a nested call is made with %d",
     async (timeoutMs) => {
       const tools = toolsOf({
-        host: { reach: ["asks"], handler: (_args, { call }) => call("asks", {}, { timeoutMs }) },
+        host: { canCall: ["asks"], handler: (_args, { call }) => call("asks", {}, { timeoutMs }) },
         asks: asking(10_000),
       });
       const outcome = tools.call("host", {}, { asking: after(200_000) });
@@ -233,7 +236,7 @@ describe("the time of a tool that sets timeoutMs", () => {
 
   it("ends at once, and is not asked about again, when its app closes its sessions meanwhile", async () => {
     const reject: ((cause: Error) => void)[] = [];
-    const push: AskPort["push"] = () => new Promise((_, fail) => void reject.push(fail));
+    const push: ClientPort["push"] = () => new Promise((_, fail) => void reject.push(fail));
     const tools = toolsOf({ asks: { timeoutMs: 90_000, handler: elicits }, plain: { handler: elicits } });
     const outcomes = ["asks", "plain"].map((id) => tools.call(id, {}, { asking: { kinds: everyKind, push } }));
     await vi.advanceTimersByTimeAsync(10);
@@ -246,7 +249,7 @@ describe("the time of a tool that sets timeoutMs", () => {
   it("lets the default time of the call above stand still until it runs out itself", async () => {
     const tools = toolsOf({
       host: {
-        reach: ["asks"],
+        canCall: ["asks"],
         handler: async (_args, { call }) => {
           await sleep(59_000);
           const code = await call("asks").catch((cause: { code: string }) => cause.code);
@@ -264,7 +267,7 @@ describe("the time of a tool that sets timeoutMs", () => {
   it("is not put off when a part with more time than the call above is answered", async () => {
     const tools = toolsOf({
       host: {
-        reach: ["asks"],
+        canCall: ["asks"],
         handler: (_args, { call }) => call("asks").catch(({ code }: { code: string }) => [code, performance.now()]),
       },
       asks: { ...asking(15_000), timeoutMs: 80_000 },
@@ -277,7 +280,7 @@ describe("the time of a tool that sets timeoutMs", () => {
 
   it("leaves a part the rest of it after an answer, and no more", async () => {
     const tools = toolsOf({
-      host: { timeoutMs: 100_000, reach: ["asks"], handler: (_args, { call }) => call("asks") },
+      host: { timeoutMs: 100_000, canCall: ["asks"], handler: (_args, { call }) => call("asks") },
       asks: asking(59_500),
     });
     const outcome = tools.call("host", {}, { asking: after(50_000) });
@@ -373,7 +376,7 @@ describe("the time that a client has to answer", () => {
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 3_600_001, 2 ** 31, 2 ** 53, "50", null])(
     "is a fault of the author when it is %s, and nothing is asked",
     async (wrong) => {
-      const push = vi.fn<NonNullable<AskPort["push"]>>();
+      const push = vi.fn<NonNullable<ClientPort["push"]>>();
       // What an honest author's types would not let through.
       const timeoutMs = wrong as number;
       const asks: readonly Ask[] = [
@@ -396,7 +399,7 @@ describe("the time that a client has to answer", () => {
   it("gives the handler the answer or the timeout when both come in one tick, and once", async () => {
     for (const order of ["answer first", "timeout first"]) {
       let answer = (_with: JsonObject): void => {};
-      const push: AskPort["push"] = () => new Promise((resolve) => (answer = resolve));
+      const push: ClientPort["push"] = () => new Promise((resolve) => (answer = resolve));
       const tools = toolsOf({
         asks: {
           handler: (_args, { ask }) => ask.elicit("a", form, { message: "A?", timeoutMs: 50 }),
@@ -421,8 +424,8 @@ describe("a nested call that waits until a call beside it has asked its user", (
       slow: { confirm: async () => (await sleep(2000), "Sure?"), handler: () => "confirmed" },
       change: { timeoutMs: 200, handler: ran },
       host: {
-        reach: ["*"],
-        authority: ada.scopes,
+        canCall: ["*"],
+        callScopes: ada.scopes,
         handler: async (_args, { call }) => {
           const slow = call("slow");
           const changed = call("change").catch((error: unknown) => void rejected.push(error));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
-import { limitCall, type LimitVerdict, type RateLimiter } from "../../src/call/limit-call.ts";
+import { chargeCall, type LimitVerdict, type RateLimiter } from "../../src/call/limit-call.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { bespoke } from "./support.ts";
@@ -15,7 +15,7 @@ const report = (fault: Fault): void => void faults.push(fault);
 /** Asks a limiter that answers like this. */
 async function ask(limit: RateLimiter["limit"], more: { caller?: Caller; tool?: typeof tool } = {}): Promise<unknown> {
   const { tool: asked = tool, caller = ada } = more;
-  return limitCall(asked, new CallContext({ limiter: { limit }, caller }), report);
+  return chargeCall(asked, new CallContext({ limiter: { limit }, caller }), report);
 }
 
 /** What a limiter was asked. */
@@ -53,7 +53,7 @@ describe("limitCall()", () => {
 
   it("limitCall() asks nothing of who is anonymous, nor where there is no limiter", async () => {
     expect(await askedOf({ caller: anonymous })).toEqual([]);
-    expect(limitCall(tool, new CallContext({ caller: ada }), report)).toBe(undefined);
+    expect(chargeCall(tool, new CallContext({ caller: ada }), report)).toBe(undefined);
   });
 
   it("limitCall() asks nothing of a tool that only calls others", async () => {

@@ -1,4 +1,4 @@
-import { CallContext, type CallSetting } from "../../src/call/call-context.ts";
+import { CallContext, type CallContextOptions } from "../../src/call/call-context.ts";
 import { CallTree } from "../../src/call/call-tree.ts";
 import { createInvoker, type Invoker, type InvokerOptions } from "../../src/call/create-invoker.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
@@ -27,9 +27,12 @@ export interface Tools {
   readonly faults: Fault[];
   entry(id: string): ToolEntry;
   /** Calls one as a host does. */
-  call(id: string, args?: JsonObject, setting?: CallSetting): Promise<ToolOutcome>;
+  call(id: string, args?: JsonObject, setting?: CallContextOptions): Promise<ToolOutcome>;
   /** The same, with the call itself. */
-  start(id: string, setting?: CallSetting): { readonly call: CallContext; readonly outcome: Promise<ToolOutcome> };
+  start(
+    id: string,
+    setting?: CallContextOptions,
+  ): { readonly call: CallContext; readonly outcome: Promise<ToolOutcome> };
 }
 
 /** Makes tools by their ids; `change` is what is said of one besides what its author can say. */

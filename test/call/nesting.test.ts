@@ -25,7 +25,7 @@ async function tryCall({ call }: Context, ...args: Parameters<Context["call"]>):
 
 /** A tool that calls another and answers with what comes of it. */
 function calling(id: string, more: Partial<AnyBespokeTool> = {}): AnyBespokeTool {
-  return { reach: ["*"], handler: async (_args, context) => ({ got: await tryCall(context, id) }), ...more };
+  return { canCall: ["*"], handler: async (_args, context) => ({ got: await tryCall(context, id) }), ...more };
 }
 
 // What its schema lets through.
@@ -37,7 +37,7 @@ const never: AnyBespokeTool = { handler: () => new Promise(() => {}) };
 describe("context.call()", () => {
   it("resolves with what the tool says to programs when it answers", async () => {
     const tools = toolsOf({
-      outer: { reach: ["sum"], handler: (_args, { call }) => call("sum", { a: 1, b: 2 }) },
+      outer: { canCall: ["sum"], handler: (_args, { call }) => call("sum", { a: 1, b: 2 }) },
       sum: { input: z.object({ a: z.number(), b: z.number() }), output: z.number(), handler: add },
     });
     expect(shortOf(await tools.call("outer"))).toEqual({ value: 3 });
@@ -54,7 +54,7 @@ describe("context.call()", () => {
   it("rejects with the refusal of the tool when it refuses, code and details and all", async () => {
     const caught: unknown[] = [];
     const tools = toolsOf({
-      outer: { reach: ["no"], handler: (_args, { call }) => call("no").catch((cause) => void caught.push(cause)) },
+      outer: { canCall: ["no"], handler: (_args, { call }) => call("no").catch((cause) => void caught.push(cause)) },
       no: {
         handler: () => {
           throw new Refusal("NOT_FOUND", "not here", { where: 7 });
@@ -68,7 +68,7 @@ describe("context.call()", () => {
 
   it("passes a refusal on when the handler lets it through", async () => {
     const tools = toolsOf({
-      outer: { reach: ["no"], handler: (_args, { call }) => call("no") },
+      outer: { canCall: ["no"], handler: (_args, { call }) => call("no") },
       no: {
         handler: () => {
           throw new Refusal("BUSY", "later");
@@ -80,7 +80,7 @@ describe("context.call()", () => {
 
   it("is not blamed on the caller's arguments when the handler sends what does not fit", async () => {
     const tools = toolsOf({
-      outer: { reach: ["strict"], handler: (_args, { call }) => call("strict", { secret_field: 1 }) },
+      outer: { canCall: ["strict"], handler: (_args, { call }) => call("strict", { secret_field: 1 }) },
       strict: { input: z.object({ name: z.string() }), handler: () => 1 },
     });
     const outcome = await tools.call("outer");
@@ -91,7 +91,7 @@ describe("context.call()", () => {
   it("rejects with the issues when the handler sends what does not fit and looks at it", async () => {
     const caught: unknown[] = [];
     const tools = toolsOf({
-      outer: { reach: ["s"], handler: (_args, { call }) => call("s").catch((cause) => void caught.push(cause)) },
+      outer: { canCall: ["s"], handler: (_args, { call }) => call("s").catch((cause) => void caught.push(cause)) },
       s: { input: z.object({ name: z.string() }), handler: () => 1 },
     });
     await tools.call("outer");
@@ -100,7 +100,7 @@ describe("context.call()", () => {
 
   it("keeps the id of a fault when the handler lets it through, and reports it once", async () => {
     const tools = toolsOf({
-      outer: { reach: ["bad"], handler: (_args, { call }) => call("bad") },
+      outer: { canCall: ["bad"], handler: (_args, { call }) => call("bad") },
       bad: {
         handler: () => {
           throw new Error("the secret");
@@ -113,10 +113,10 @@ describe("context.call()", () => {
   });
 
   it("finds a tool by its id and by its name on the wire, and so does the reach that it is called within", async () => {
-    for (const reach of ["git.branch", "git_branch", "git_*", "git.*"]) {
+    for (const canCall of ["git.branch", "git_branch", "git_*", "git.*"]) {
       for (const id of ["git.branch", "git_branch"]) {
         const tools = toolsOf({
-          outer: { reach: [reach], handler: (_args, { call }) => call(id) },
+          outer: { canCall: [canCall], handler: (_args, { call }) => call(id) },
           "git.branch": done,
         });
         expect(shortOf(await tools.call("outer"))).toEqual({ done: true });
@@ -125,7 +125,7 @@ describe("context.call()", () => {
   });
 
   it("is the handler's own fault, and says nothing of the tool that was called, when it finds nothing and is let through", async () => {
-    const tools = toolsOf({ outer: { reach: ["*"], handler: (_args, { call }) => call("gone") } });
+    const tools = toolsOf({ outer: { canCall: ["*"], handler: (_args, { call }) => call("gone") } });
     const outcome = await tools.call("outer");
     expect(outcome).toMatchObject({
       code: "INTERNAL",
@@ -142,7 +142,7 @@ describe("context.call()", () => {
         throw new Refusal("OPERATION_NOT_FOUND", "there is no operation of this name");
       },
     };
-    const tools = toolsOf({ outer: { reach: ["*"], handler: (_args, { call }) => call("gone") }, gone });
+    const tools = toolsOf({ outer: { canCall: ["*"], handler: (_args, { call }) => call("gone") }, gone });
     expect(await tools.call("outer")).toMatchObject({
       code: "INTERNAL",
       correlationId: tools.faults[0]?.correlationId,
@@ -154,18 +154,18 @@ describe("context.call()", () => {
     ["nothing has the name", {}, 'Cannot call "none" from tool "outer": there is no tool of this id or name'],
     [
       "there is no reach",
-      { reach: [] },
-      'Cannot call "inner" from tool "outer": its "reach" must have a pattern that matches "inner", and has nothing',
+      { canCall: [] },
+      'Cannot call "inner" from tool "outer": its "canCall" must have a pattern that matches "inner", and has nothing',
     ],
     [
       "it is out of reach",
-      { reach: ["x", "y.*"] },
-      'Cannot call "inner" from tool "outer": its "reach" must have a pattern that matches "inner", and has "x", "y.*"',
+      { canCall: ["x", "y.*"] },
+      'Cannot call "inner" from tool "outer": its "canCall" must have a pattern that matches "inner", and has "x", "y.*"',
     ],
     [
       "authority is lacking",
       { mutates: false },
-      'Cannot call "inner" from tool "outer": its "authority" must have "probe:write", and has "probe:read"',
+      'Cannot call "inner" from tool "outer": its "callScopes" must have "probe:write", and has "probe:read"',
     ],
   ])("tells the author's log why, and the handler not, when %s", async (_what, more, message) => {
     const tools = toolsOf({ outer: calling(message.includes("none") ? "none" : "inner", more), inner: done });
@@ -177,7 +177,7 @@ describe("context.call()", () => {
     const codes: unknown[] = [];
     const tools = toolsOf({
       outer: {
-        reach: ["*"],
+        canCall: ["*"],
         handler: async (_args, { call }) => {
           for (const options of [null, 5]) {
             // Plain JavaScript may hand over anything.
@@ -193,7 +193,7 @@ describe("context.call()", () => {
   it("leaves no rejection unhandled when nobody waits for it", async () => {
     const unhandled = vi.fn<() => void>();
     process.on("unhandledRejection", unhandled);
-    const tools = toolsOf({ outer: { reach: [], handler: (_args, { call }) => void call("nothing") } });
+    const tools = toolsOf({ outer: { canCall: [], handler: (_args, { call }) => void call("nothing") } });
     await tools.call("outer");
     await new Promise((resolve) => setTimeout(resolve, 5));
     process.off("unhandledRejection", unhandled);
@@ -204,7 +204,7 @@ describe("context.call()", () => {
     const reports: unknown[] = [];
     const tools = toolsOf({
       outer: {
-        reach: ["*"],
+        canCall: ["*"],
         handler: async (_args, { call }) => {
           await call("steps", {}, { onProgress: (report) => void reports.push(report) });
           const onProgress = (): void => {
@@ -237,10 +237,10 @@ describe("reach and authority", () => {
     ["a tool whose reach is another", ["inne", "Inner", "other.*"], "inner"],
     ["a tool that looks for what does not exist", ["*"], "none"],
     ["a tool that looks for what every object has", ["*"], "toString"],
-  ])("%s finds nothing, and nothing runs", async (_what, reach, id) => {
+  ])("%s finds nothing, and nothing runs", async (_what, canCall, id) => {
     const handler = vi.fn<() => void>();
     const outer: AnyBespokeTool = {
-      ...(reach && { reach }),
+      ...(canCall && { canCall }),
       handler: async (_args, context) => ({ got: await tryCall(context, id) }),
     };
     const tools = toolsOf({ outer, inner: { handler } });
@@ -251,7 +251,7 @@ describe("reach and authority", () => {
   it("a tool that only reads cannot call what changes something unless it says so", async () => {
     const changes = { inner: done };
     expect(await got(toolsOf({ outer: calling("inner", { mutates: false }), ...changes }))).toBe("OPERATION_NOT_FOUND");
-    const said = calling("inner", { mutates: false, authority: ["probe:write"] });
+    const said = calling("inner", { mutates: false, callScopes: ["probe:write"] });
     expect(await got(toolsOf({ outer: said, ...changes }))).toEqual({ done: true });
   });
 
@@ -267,7 +267,7 @@ describe("reach and authority", () => {
   ])("what its caller was granted does not count when that is %s", async (_what, caller) => {
     const inner = { ...done, scopes: ["admin"] };
     expect(await got(toolsOf({ outer: calling("inner"), inner }), caller)).toBe("OPERATION_NOT_FOUND");
-    const trusted = calling("inner", { authority: ["probe:write", "admin"] });
+    const trusted = calling("inner", { callScopes: ["probe:write", "admin"] });
     expect(await got(toolsOf({ outer: trusted, inner }), caller)).toEqual({ done: true });
   });
 
@@ -345,7 +345,7 @@ describe("reach and authority", () => {
       return outcome;
     };
     expect(await asked({ target: { entry: tools.entry("inner") } })).toBe("OPERATION_NOT_FOUND");
-    expect(await asked({ target: { id: "hub" } }, { reach: ["*"] })).toBe("OPERATION_NOT_FOUND");
+    expect(await asked({ target: { id: "hub" } }, { canCall: ["*"] })).toBe("OPERATION_NOT_FOUND");
     expect(await asked({ target: { entry: { ...tools.entry("hub"), isInternal: true } } })).toBe("OPERATION_NOT_FOUND");
     expect(await asked({ target: { entry: tools.entry("hub") } })).toEqual({ done: true });
   });
@@ -356,7 +356,7 @@ describe("calls within calls that come to no end", () => {
     let runs = 0;
     const tools = toolsOf({
       outer: {
-        reach: ["outer"],
+        canCall: ["outer"],
         handler: async (_args, context) => {
           runs += 1;
           return { got: await tryCall(context, "outer") };
@@ -375,7 +375,7 @@ describe("calls within calls, ended early", () => {
 
   /** A tool that starts another and waits for nothing. */
   const leaving = (options: object): AnyBespokeTool => ({
-    reach: ["*"],
+    canCall: ["*"],
     handler: async (_args, { call }) => {
       void call("inner", {}, options);
       await new Promise(() => {});
@@ -438,7 +438,10 @@ describe("calls within calls, ended early", () => {
   });
 
   it("what nobody waited for ends when its handler has answered", async () => {
-    const tools = toolsOf({ outer: { reach: ["*"], handler: (_args, { call }) => void call("inner") }, inner: never });
+    const tools = toolsOf({
+      outer: { canCall: ["*"], handler: (_args, { call }) => void call("inner") },
+      inner: never,
+    });
     await tools.call("outer");
     expect(states(tools)).toEqual([["completed", undefined, [["aborted", "ABORTED"]]]]);
   });
@@ -447,7 +450,7 @@ describe("calls within calls, ended early", () => {
     const told: unknown[] = [];
     const tools = toolsOf({
       outer: {
-        reach: ["inner"],
+        canCall: ["inner"],
         timeoutMs: 100,
         handler: (_args, { call }) => call("inner").catch((cause) => void told.push(cause.code)),
       },
@@ -468,7 +471,7 @@ describe("calls within calls, ended early", () => {
   ])("a deadline before that of the call above is kept when it is %s", async (_what, ofTool, ofCall) => {
     const tools = toolsOf({
       outer: {
-        reach: ["inner"],
+        canCall: ["inner"],
         handler: async (_args, context) => ({ got: await tryCall(context, "inner", {}, ofCall) }),
       },
       inner: { ...never, ...ofTool },
@@ -482,7 +485,7 @@ describe("calls within calls, ended early", () => {
     const handler = vi.fn<() => void>();
     const tools = toolsOf({ outer: calling("inner"), inner: { handler } });
     const outer: AnyBespokeTool = {
-      reach: ["inner"],
+      canCall: ["inner"],
       handler: async (_args, context) => ({ got: await tryCall(context, "inner", {}, { timeoutMs: -1 }) }),
     };
     expect(shortOf(await toolsOf({ outer, inner: { handler } }).call("outer"))).toEqual({ got: "TIMEOUT" });
@@ -510,7 +513,7 @@ describe("calls within calls, ended early", () => {
   it("nothing is idle while a part of it runs that does not listen to its end", async () => {
     let end: () => void = () => {};
     const inner: AnyBespokeTool = { handler: () => new Promise<void>((resolve) => (end = resolve)) };
-    const tools = toolsOf({ outer: { reach: ["inner"], handler: (_args, { call }) => call("inner") }, inner });
+    const tools = toolsOf({ outer: { canCall: ["inner"], handler: (_args, { call }) => call("inner") }, inner });
     const { call, outcome } = tools.start("outer");
     await vi.advanceTimersByTimeAsync(1);
     call.cancel();
@@ -528,7 +531,7 @@ describe("calls within calls, ended early", () => {
   it("whoever calls is told of the work of one that was given up before they are told of its outcome, and of no other's", async () => {
     let end: () => void = () => {};
     const told: string[] = [];
-    const outer: AnyBespokeTool = { reach: ["*"], handler: () => new Promise(() => {}) };
+    const outer: AnyBespokeTool = { canCall: ["*"], handler: () => new Promise(() => {}) };
     const deaf: AnyBespokeTool = { timeoutMs: 20, handler: () => new Promise<void>((resolve) => (end = resolve)) };
     const tools = toolsOf({ outer, deaf, done });
     const { call } = tools.start("outer");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AskPort } from "../../src/call/asker.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
-import { toSessionOver } from "../../src/catalog/own-refusals.ts";
+import { createSessionEndedError } from "../../src/catalog/own-refusals.ts";
 import { everyKind } from "./asking-support.ts";
 import { openTools } from "./nesting-support.ts";
 
@@ -10,7 +10,7 @@ const greet: AnyBespokeTool = {
 };
 
 describe("a call that asks a client whose session ends", () => {
-  const leaving: AskPort = { kinds: everyKind, push: () => Promise.reject(toSessionOver()) };
+  const leaving: ClientPort = { kinds: everyKind, push: () => Promise.reject(createSessionEndedError()) };
   const isOver = "the session of the client is ending, and cannot take questions any more";
   const sure: readonly [string, Parameters<typeof openTools>[0]][] = [
     ["reads", { asks: { ...greet, mutates: false } }],
@@ -18,7 +18,7 @@ describe("a call that asks a client whose session ends", () => {
     [
       "calls what asks",
       {
-        asks: { mutates: false, reach: ["greet"], handler: (_args, { call }) => call("greet") },
+        asks: { mutates: false, canCall: ["greet"], handler: (_args, { call }) => call("greet") },
         greet: { ...greet, mutates: false },
       },
     ],

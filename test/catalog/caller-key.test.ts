@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   callerKey,
   grantKey,
-  identifiedBy,
+  withIdentityClaims,
   visibleKey,
   withCallerKey,
   withCallerView,
@@ -57,7 +57,7 @@ describe("callerKey()", () => {
 
   it("counts only the named claims where a verifier names them", () => {
     const keyOf = (said: JsonObject, names: readonly string[]): string =>
-      callerKey(identifiedBy(callerOf({ claims: said }), names));
+      callerKey(withIdentityClaims(callerOf({ claims: said }), names));
     expect(keyOf({ tenant: "red", jti: "1" }, ["tenant"])).toBe(keyOf({ tenant: "red", jti: "2" }, ["tenant"]));
     expect(keyOf({ tenant: "red" }, ["tenant"])).not.toBe(keyOf({ tenant: "blue" }, ["tenant"]));
     expect(keyOf({ tenant: "red" }, ["tenant"])).not.toBe(keyOf({}, ["tenant"]));
@@ -65,7 +65,7 @@ describe("callerKey()", () => {
   });
 
   it("stays that of the caller in copies with other scopes, another view, or a tool's authority", () => {
-    const caller = identifiedBy(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
+    const caller = withIdentityClaims(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
     const tool = withCallerKey(callerOf({ isTool: true }), callerKey(caller));
     for (const original of [caller, tool]) {
       expect(callerKey(withCallerView(original, { surface: "narrow" }))).toBe(callerKey(caller));
@@ -82,7 +82,7 @@ describe("callerKey()", () => {
     { claims: { tenant: "blue", jti: "1" } },
     { isAnonymous: true },
   ])("is another one in a copy with %o", (change) => {
-    const caller = identifiedBy(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
+    const caller = withIdentityClaims(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
     const plain = callerOf({ ...change, claims: change.claims ?? { tenant: "red", jti: "1" } });
     expect(callerKey({ ...caller, ...change })).toBe(callerKey(plain));
     expect(callerKey(plain)).not.toBe(callerKey(caller));

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../src/errors.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { Ending, type Connection, type Link } from "../../src/links/link.ts";
+import { ConnectionEnd, type Connection, type Link } from "../../src/links/link.ts";
 import { OwnedIterator } from "../../src/spine/owned-iterator.ts";
 import { Scope } from "../../src/spine/scope.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";
@@ -36,7 +36,7 @@ async function breakable(
   let lose: (cause: unknown) => void = () => {};
   const broken = new Promise<never>((_resolve, reject) => (lose = reject));
   broken.catch(() => {});
-  const ending = new Ending();
+  const ending = new ConnectionEnd();
   const snap = (): void => {
     breaks.delete(snap);
     lose(lost());

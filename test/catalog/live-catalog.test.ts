@@ -59,7 +59,12 @@ describe("createLiveCatalog()", () => {
       {
         ...{ name: "read", type: "query", version: "2", title: "T", description: "D", tags: ["x"], timeoutMs: 5 },
         ...{ inputSchema: { type: "string" }, outputSchema: z.object({ n: z.number() }), scopes: ["extra"] },
-        ...{ errorSchemas: { BUSY: { type: "integer" } }, visibility: "internal", reach: ["hub.*"], authority: ["a"] },
+        ...{
+          errorSchemas: { BUSY: { type: "integer" } },
+          visibility: "internal",
+          canCall: ["hub.*"],
+          callScopes: ["a"],
+        },
         ...{ scopesAny: ["one", "two"] },
       },
       () => ({ n: 1 }),
@@ -69,7 +74,7 @@ describe("createLiveCatalog()", () => {
     const { live } = mount({ hub: registry });
     expect(live.current.toolOf("hub.read")).toMatchObject({
       ...{ id: "hub.read", name: "hub_read", origin: 'operation "hub.read"', title: "T", description: "D" },
-      ...{ version: "2", tags: ["x"], timeoutMs: 5, isInternal: true, reach: ["hub.*"], authority: ["a"] },
+      ...{ version: "2", tags: ["x"], timeoutMs: 5, isInternal: true, canCall: ["hub.*"], callScopes: ["a"] },
       hints: { readOnlyHint: true, destructiveHint: false },
       scopes: ["probe:read", "extra"],
       requires: { scopes: ["extra"], scopesAny: ["one", "two"] },
@@ -83,8 +88,8 @@ describe("createLiveCatalog()", () => {
       isInternal: false,
     });
     registry.register({ name: "look", type: "query" }, () => 1);
-    expect(live.current.toolOf("hub.write")?.authority).toEqual(["probe:read", "probe:write"]);
-    expect(live.current.toolOf("hub.look")?.authority).toEqual(["probe:read"]);
+    expect(live.current.toolOf("hub.write")?.callScopes).toEqual(["probe:read", "probe:write"]);
+    expect(live.current.toolOf("hub.look")?.callScopes).toEqual(["probe:read"]);
     expect(live.current.toolOf("hub.feed")).toBeUndefined();
     expect(live.current.scopes.all).toEqual(["extra", "one", "probe:read", "probe:write", "two"]);
   });
@@ -400,7 +405,7 @@ describe("createLiveCatalog()", () => {
   it("a call within a call that finds nothing is a fault of the operation when that declares the code of it", async () => {
     const registry = operationRegistry();
     const errorSchemas = { OPERATION_NOT_FOUND: z.object({ run: z.number() }) };
-    registry.register({ name: "a", reach: ["*"], errorSchemas }, (_input, { call }) => call("hub.gone"));
+    registry.register({ name: "a", canCall: ["*"], errorSchemas }, (_input, { call }) => call("hub.gone"));
     const mounted = mount({ hub: registry });
     const entry = mounted.live.current.toolOf("hub.a");
     if (entry === undefined) throw new Error("there is no operation");

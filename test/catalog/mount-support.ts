@@ -1,5 +1,5 @@
 import { cannotAsk } from "../../src/catalog/own-refusals.ts";
-import { cannotNest } from "../../src/catalog/outcome.ts";
+import { rejectNestedCall } from "../../src/catalog/outcome.ts";
 import { createAsks } from "../../src/catalog/asking/create-asks.ts";
 import { anonymous } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
@@ -38,7 +38,7 @@ const quietCall = {
   signal: new AbortController().signal,
   caller: anonymous,
   progress() {},
-  nest: cannotNest,
+  nest: rejectNestedCall,
 };
 
 /** What an operation is run with where nothing of it is used. */

@@ -112,8 +112,8 @@ describe("operationRegistry()", () => {
     ["an unknown visibility", { name: "a", visibility: "hidden" }, "INVALID_OPTION"],
     ["a description that is no text", { name: "a", description: 1 }, "INVALID_OPTION"],
     ["tags with a hole", { name: "a", tags: Array(1) }, "INVALID_OPTION"],
-    ["an empty pattern", { name: "a", reach: [""] }, "INVALID_OPTION"],
-    ["an authority that no token could carry", { name: "a", authority: ["a b"] }, "INVALID_OPTION"],
+    ["an empty pattern", { name: "a", canCall: [""] }, "INVALID_OPTION"],
+    ["an authority that no token could carry", { name: "a", callScopes: ["a b"] }, "INVALID_OPTION"],
     ["scopes that no token could carry", { name: "a", scopes: ["a b"] }, "INVALID_OPTION"],
     ["a deadline out of range", { name: "a", timeoutMs: 0 }, "INVALID_OPTION"],
     ["a schema that is none", { name: "a", inputSchema: "string" }, "INVALID_OPTION"],
@@ -153,9 +153,9 @@ describe("operationRegistry()", () => {
 
   it("register() keeps lists as they were looked at, and reads each word once", () => {
     const registry = operationRegistry();
-    const [scopes, scopesAny, tags, reach, authority] = [["admin"], ["a", "b"], ["t"], ["hub.*"], ["w"]];
+    const [scopes, scopesAny, tags, canCall, callScopes] = [["admin"], ["a", "b"], ["t"], ["hub.*"], ["w"]];
     const resource = { type: "repo", action: "write" };
-    const lists = { scopes, scopesAny, tags, reach, authority };
+    const lists = { scopes, scopesAny, tags, canCall, callScopes };
     registry.register({ name: "a", ...lists, resource }, () => 1);
     const kept = structuredClone({ ...lists, resource });
     for (const list of Object.values(lists)) list.length = 0;

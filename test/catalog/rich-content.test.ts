@@ -92,11 +92,11 @@ const ways = {
     mcp(projection).bridge(projected(projection, await overSocket(live))),
 };
 
-describe.each(Object.entries(ways))("a procedure that answers in blocks, %s", (_way, reach) => {
+describe.each(Object.entries(ways))("a procedure that answers in blocks, %s", (_way, canCall) => {
   it("its tool gives the blocks and what is said to programs, and advertises no output schema", async () => {
     const live = implementPlotter();
     afterThis(() => live.close());
-    const client = open(await reach(live));
+    const client = open(await canCall(live));
     const { tools } = await client.request("tools/list");
     expect(tools).toMatchObject([{ name: "chart" }]);
     expect(tools).not.toHaveProperty("0.outputSchema");

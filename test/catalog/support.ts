@@ -6,7 +6,7 @@ import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import type { ExposeValue } from "../../src/catalog/expose.ts";
 import { readExposeMap, readTags } from "../../src/catalog/read-exposures.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import { createClient } from "../../src/surface/create-client.ts";
@@ -39,17 +39,17 @@ const noChannel: SurfaceChannel = new Proxy(Object.freeze({}) as SurfaceChannel,
     name === "as" ? undefined : () => Promise.reject(new TypeError("this catalog has no backend")),
 });
 
-function reach(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown>> | undefined): SurfaceChannel {
+function canCall(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown>> | undefined): SurfaceChannel {
   if (handlers === undefined) return noChannel;
   // As in surfaceOf().
   const live = implementSurface(surface, handlers as Implementation<Spec>, { onFault: () => {} });
-  return new HeldSurface({ link: inProcess(live), surface: surface }).channel;
+  return new ReconnectingSurface({ link: inProcess(live), surface: surface }).channel;
 }
 
 /** The catalog of some members, as an app would make it. */
 export function catalogOf(members: Readonly<Record<string, Member>>, setting: CatalogSetting = {}): Catalog {
   const surface = surfaceOf(members);
-  const channel = reach(surface, setting.handlers);
+  const channel = canCall(surface, setting.handlers);
   return createCatalog({
     surface: surface.name,
     exposures: [...readTags(surface), ...readExposeMap(surface, setting.expose ?? {})],

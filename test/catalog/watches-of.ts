@@ -10,7 +10,7 @@ import { createListedItems } from "../../src/catalog/resources/listed-items.ts";
 import { readTags } from "../../src/catalog/read-exposures.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { ResourceWatches } from "../../src/catalog/resources/resource-watches.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import type { Surface } from "../../src/surface/define-surface.ts";
@@ -19,7 +19,7 @@ import type { Spec } from "../../src/surface/member.ts";
 
 /** What an app watches with, without the app: what it keeps can be counted. */
 export function watchesOf(surface: Surface<Spec>, link: Link, more: Readonly<Record<string, AnyBespokeResource>> = {}) {
-  const held = new HeldSurface({ link, surface });
+  const held = new ReconnectingSurface({ link, surface });
   const { channel, subscriptions } = held;
   const catalog = createCatalog({
     surface: surface.name,

@@ -12,7 +12,7 @@ import {
   mcpResource,
   unixSocket,
 } from "../../src/index.ts";
-import { Gate } from "../../src/mcp/gate.ts";
+import { McpConnection } from "../../src/mcp/mcp-connection.ts";
 import { modernLine } from "../fixtures/envelope.ts";
 import type { ChurnReport } from "./churn-report.ts";
 import { countTimers } from "./count-timers.ts";
@@ -58,7 +58,7 @@ async function open() {
   const listening = await listenUnixSocket(live, join(folder, "s.sock"));
   const runtime = mcp(surface).bridge(unixSocket(listening.path)).pull().open();
   let acknowledged = 0;
-  const gate = new Gate({
+  const gate = new McpConnection({
     runtime,
     send: (json) => void (acknowledged += json.includes("subscriptions/acknowledged") ? 1 : 0),
   });

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CliSetting } from "../../src/cli/terminal.ts";
+import type { CliEnvironment } from "../../src/cli/terminal.ts";
 import { runCli, type ExitCode } from "../../src/cli/run-cli.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
 
@@ -22,7 +22,7 @@ export interface Bench {
 }
 
 /** Makes one; what is made in it goes with the test. */
-export async function bench(more: Partial<CliSetting> = {}): Promise<Bench> {
+export async function bench(more: Partial<CliEnvironment> = {}): Promise<Bench> {
   const home = await mkdtemp(join(tmpdir(), "surface-mcp-cli-"));
   atEndOfTest(() => rm(home, { recursive: true, force: true }));
   const cwd = join(home, "project");

@@ -14,7 +14,7 @@ import { z } from "zod";
 import { WatchCounter } from "../../examples/ci/watch-counter.ts";
 import { compileExample } from "./compile-examples.ts";
 import { eventually, isRunning, ofProcesses, removeFolder } from "./ci-support.ts";
-import { usesOf } from "../surface/uses-of.ts";
+import { operationsOf } from "../surface/uses-of.ts";
 
 const main = compileExample("ci/main.ts");
 
@@ -160,7 +160,7 @@ describe("WatchCounter", () => {
     const counter = new WatchCounter("left");
     const connection = await counter.through(inProcess(live)).connect(pair);
     const over = new AbortController();
-    const uses = usesOf(connection.channel);
+    const uses = operationsOf(connection.channel);
     const watch = (member: "left" | "right", signal?: AbortSignal) =>
       uses.watch(member, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
     const watches = [watch("left", over.signal), watch("left"), watch("left"), watch("right")] as const;

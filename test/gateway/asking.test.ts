@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
-import type { AskPort } from "../../src/call/asker.ts";
-import type { ClientAsk } from "../../src/catalog/asking/asking.ts";
+import type { ClientPort } from "../../src/call/asker.ts";
+import type { InputRequest } from "../../src/catalog/asking/asking.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { toToolHints } from "../../src/catalog/tool-head.ts";
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers());
 function gatewayOver(entries: readonly ToolEntry[]) {
   const bench = GatewayBench.over(entries);
   const invoker = createInvoker({ report: () => {}, confirm: "refuse" });
-  const run = (args: JsonObject, asking: AskPort) =>
+  const run = (args: JsonObject, asking: ClientPort) =>
     invoker.call(bench.tool("call"), args, new CallContext({ asking }));
   return { run, close: () => invoker.close() };
 }
@@ -33,7 +33,7 @@ describe("the call of a gateway", () => {
   /** Calls in rounds, and gives consent to all that is asked. */
   async function consenting(run: ReturnType<typeof gatewayOver>["run"], args: JsonObject) {
     const rounds: unknown[] = [];
-    let resumed: AskPort["resumed"];
+    let resumed: ClientPort["resumed"];
     for (;;) {
       const outcome = await run(args, { kinds: everyKind, resumed });
       if (outcome.kind !== "asking") return { outcome, rounds };
@@ -65,7 +65,7 @@ describe("the call of a gateway", () => {
       const { outcome, rounds } = await consenting(run, args);
       return { outcome, asked: rounds.flat().length, rounds: rounds.length };
     }
-    const seen: ClientAsk[] = [];
+    const seen: InputRequest[] = [];
     const asking = pushing(() => ({ action: "accept" }), seen);
     return { outcome: await run(args, asking), asked: seen.length, rounds: 0 };
   }
@@ -166,7 +166,7 @@ describe("the call of a gateway", () => {
     const asked = counted("a.asked");
     const free = counted("a.free", { confirm: "never" });
     const { run, close } = gatewayOver([asked.entry, free.entry]);
-    const seen: ClientAsk[] = [];
+    const seen: InputRequest[] = [];
     const outcome = await run(
       { calls: [{ tool: "a.asked" }, { tool: "a.free" }] },
       pushing(() => ({ action: "decline" }), seen),

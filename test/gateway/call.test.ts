@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { NestedCall } from "../../src/catalog/entry.ts";
-import type { Refused, ToolOutcome } from "../../src/catalog/outcome.ts";
+import type { ErrorResult, ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { Issue } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
@@ -15,7 +15,7 @@ function idOf({ target }: NestedCall): string {
   return "entry" in target ? target.entry.id : target.id;
 }
 
-function refusedBy(code: string, more: Partial<Refused> = {}): Refused {
+function refusedBy(code: string, more: Partial<ErrorResult> = {}): ErrorResult {
   return { kind: "refused", code, message: "no", issues: [], details: undefined, correlationId: undefined, ...more };
 }
 

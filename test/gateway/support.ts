@@ -1,7 +1,7 @@
 import { cannotAsk } from "../../src/catalog/own-refusals.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
-import { cannotNest, type ToolOutcome } from "../../src/catalog/outcome.ts";
+import { rejectNestedCall, type ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { EntryCall, NestedCall, ProgressReport, ToolEntry } from "../../src/catalog/entry.ts";
 import { toToolHints } from "../../src/catalog/tool-head.ts";
 import { undeclaredOutput } from "../../src/catalog/tool-schemas.ts";
@@ -57,7 +57,7 @@ export interface CallGiven {
 }
 
 /** A call as the tools of a gateway see it, and the progress that it was told of. */
-export function callOf({ caller = anonymous, nest = cannotNest, signal }: CallGiven = {}): EntryCall & {
+export function callOf({ caller = anonymous, nest = rejectNestedCall, signal }: CallGiven = {}): EntryCall & {
   readonly told: ProgressReport[];
 } {
   const told: ProgressReport[] = [];

@@ -3,7 +3,7 @@ import type { Caller } from "../../src/surface/caller.ts";
 import type { Authenticator } from "../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission, type StageCounts, StageCounters } from "../../src/http/admission.ts";
-import { Front, type FrontDeps } from "../../src/http/http-pipeline.ts";
+import { HttpPipeline, type HttpPipelineDeps } from "../../src/http/http-pipeline.ts";
 import { KeepAlive } from "../../src/http/sse.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpExchange, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/options.ts";
@@ -134,11 +134,11 @@ export class PickyAuthenticator implements Authenticator {
 }
 
 /** The front of a server whose legs only say that they were asked. Whoever made it closes it. */
-export class FrontHarness {
+export class PipelineHarness {
   readonly #runtime: AppRuntime = createHostileApp().open();
-  readonly #deps: Partial<FrontDeps>;
+  readonly #deps: Partial<HttpPipelineDeps>;
 
-  constructor(deps: Partial<FrontDeps> = {}) {
+  constructor(deps: Partial<HttpPipelineDeps> = {}) {
     this.#deps = deps;
   }
 
@@ -148,7 +148,7 @@ export class FrontHarness {
     const taken: Taken = {};
     const bounds = resolveHandlerOptions({});
     const runtime = this.#runtime;
-    const { serve } = new Front({
+    const { serve } = new HttpPipeline({
       setting: {
         runtime,
         bounds,

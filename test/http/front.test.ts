@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
-import { FrontHarness, PickyAuthenticator, type Sent } from "./front-support.ts";
+import { PipelineHarness, PickyAuthenticator, type Sent } from "./front-support.ts";
 
-const front = new FrontHarness();
+const front = new PipelineHarness();
 const authenticator = new PickyAuthenticator();
-const guarded = new FrontHarness({ authenticator });
-const sessionless = new FrontHarness({ legacy: undefined });
+const guarded = new PipelineHarness({ authenticator });
+const sessionless = new PipelineHarness({ legacy: undefined });
 
 afterAll(() => Promise.all([front.close(), guarded.close(), sessionless.close()]));
 
@@ -33,9 +33,9 @@ describe("a front", () => {
     expect(await front.send(listing({}, { target: "/mcp/?surface=a" }))).toMatchObject({
       caller: { view: { surface: "a" } },
     });
-    const slashed = new FrontHarness({ path: "/mcp/" });
+    const slashed = new PipelineHarness({ path: "/mcp/" });
     expect(await slashed.send(listing())).toMatchObject({ status: 200 });
-    const root = new FrontHarness({ path: "/" });
+    const root = new PipelineHarness({ path: "/" });
     expect(await root.send(listing({}, { target: "/" }))).toMatchObject({ status: 200 });
     expect(await root.send(listing({}, { target: "//" }))).toMatchObject({ status: 404 });
     await Promise.all([slashed.close(), root.close()]);
@@ -57,7 +57,7 @@ describe("a front", () => {
     const caller = { id: "alice", isAnonymous: false, scopes: [], view: { surface: "all" } };
     const own = new PickyAuthenticator();
     own.authenticate = () => Promise.resolve(caller);
-    const door = new FrontHarness({ authenticator: own });
+    const door = new PipelineHarness({ authenticator: own });
     const { caller: named } = await door.send(listing({}, { target: "/mcp?surface=readonly" }));
     expect(named).toMatchObject({ id: "alice", view: { surface: "readonly" } });
     const { caller: unnamed } = await door.send(listing());
@@ -216,7 +216,7 @@ describe("a front", () => {
 
   it("asks what tells of health after Host and Origin, and before the token", async () => {
     const targets: string[] = [];
-    const well = new FrontHarness({
+    const well = new PipelineHarness({
       authenticator,
       health: (request, reply) => {
         targets.push(request.target);
@@ -231,7 +231,7 @@ describe("a front", () => {
   });
 
   it("answers with a code and nothing else when something of its own breaks", async () => {
-    const broken = new FrontHarness({
+    const broken = new PipelineHarness({
       modern: {
         request: () => {
           throw new Error("secret-token-xyz");

@@ -6,8 +6,8 @@ import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { GateHarness } from "../mcp/gate-harness.ts";
 import { settle } from "../surface/support.ts";
-import { ModernHarness } from "./modern/modern-harness.ts";
-import { LegHarness, callOf } from "./sessions/leg-harness.ts";
+import { StatelessHarness } from "./modern/modern-harness.ts";
+import { SessionHarness, callOf } from "./sessions/leg-harness.ts";
 
 const stuck = readOnly(mcpTool(procedure({ input: z.object({}), output: z.object({}) })));
 const surface = defineSurface("deaf", { stuck });
@@ -66,7 +66,7 @@ afterEach(async () => {
 describe.each(["stuck", "bespoke"])("A place of a handler that does not listen to its signal, of %s,", (name) => {
   it("stays taken when modern clients leave, and is free when it has ended", async () => {
     const deaf = open();
-    const harness = keep(new ModernHarness(deaf.runtime, { maxInFlight: 4 }));
+    const harness = keep(new StatelessHarness(deaf.runtime, { maxInFlight: 4 }));
     for (let id = 0; id < 40; id += 1) {
       const reply = harness.call(id, name);
       await settle(10);
@@ -84,7 +84,7 @@ describe.each(["stuck", "bespoke"])("A place of a handler that does not listen t
 
   it("stays taken when its client cancels in a session, and is free when it has ended", async () => {
     const deaf = open();
-    const harness = keep(new LegHarness(deaf.runtime, { maxInFlight: 4 }));
+    const harness = keep(new SessionHarness(deaf.runtime, { maxInFlight: 4 }));
     const session = await harness.open();
     for (let id = 0; id < 40; id += 1) {
       harness.post(callOf(id, name), { session });
@@ -102,7 +102,7 @@ describe.each(["stuck", "bespoke"])("A place of a handler that does not listen t
 
   it("keeps the place of its session when that is ended, so that no more run than sessions may have", async () => {
     const deaf = open();
-    const harness = keep(new LegHarness(deaf.runtime, { maxInFlight: 1, maxSessions: 2 }));
+    const harness = keep(new SessionHarness(deaf.runtime, { maxInFlight: 1, maxSessions: 2 }));
     for (let round = 0; round < 10; round += 1) {
       const session = await harness.open();
       harness.post(callOf(round, name), { session });

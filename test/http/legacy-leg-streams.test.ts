@@ -4,9 +4,9 @@ import type { Caller } from "../../src/surface/caller.ts";
 import type { HttpBounds } from "../../src/http/options.ts";
 import { withRevocation } from "../../src/http/auth/verdict.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
-import { callOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
+import { callOf, SessionHarness, type FakeReply } from "./sessions/leg-harness.ts";
 
-const opened: LegHarness[] = [];
+const opened: SessionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
@@ -14,18 +14,18 @@ afterEach(async () => {
 const alice: Caller = { id: "alice", isAnonymous: false, scopes: ["steps:read"] };
 
 interface Opened {
-  readonly harness: LegHarness;
+  readonly harness: SessionHarness;
   readonly steps: Steps;
 }
 
 function open(bounds: Partial<HttpBounds> = {}, isGateway = false): Opened {
   const steps = openSteps({ isGateway });
-  const harness = new LegHarness(steps.runtime, { keepAliveMs: 0, sessionIdleMs: 0, ...bounds });
+  const harness = new SessionHarness(steps.runtime, { keepAliveMs: 0, sessionIdleMs: 0, ...bounds });
   opened.push(harness);
   return { harness, steps };
 }
 
-async function subscribe(harness: LegHarness, session: string, uri = "app://state"): Promise<void> {
+async function subscribe(harness: SessionHarness, session: string, uri = "app://state"): Promise<void> {
   const reply = harness.post({ id: uri, method: "resources/subscribe", params: { uri } }, { session });
   await harness.until(() => reply.isOver);
   expect(reply.plain).toMatchObject({ status: 200, body: { result: {} } });

@@ -2,21 +2,21 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Caller, anonymous } from "../../src/surface/caller.ts";
 import type { HttpBounds } from "../../src/http/options.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
-import { callOf, handshakeOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
+import { callOf, handshakeOf, SessionHarness, type FakeReply } from "./sessions/leg-harness.ts";
 
-const opened: LegHarness[] = [];
+const opened: SessionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
 interface Opened {
-  readonly harness: LegHarness;
+  readonly harness: SessionHarness;
   readonly steps: Steps;
 }
 
 function open(bounds: Partial<HttpBounds> = {}): Opened {
   const steps = openSteps();
-  const harness = new LegHarness(steps.runtime, bounds);
+  const harness = new SessionHarness(steps.runtime, bounds);
   opened.push(harness);
   return { harness, steps };
 }

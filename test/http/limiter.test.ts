@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterUnion } from "rate-limiter-flexible";
 import { describe, expect, it, vi } from "vitest";
 import type { LimitVerdict, RateLimiter } from "../../src/call/limit-call.ts";
 import { bearer } from "../../src/http/auth/http-auth.ts";
-import { fromRateLimiterFlexible, memoryLimiter, toLimiter } from "../../src/http/limiters.ts";
+import { fromRateLimiterFlexible, memoryLimiter, createCallLimiter } from "../../src/http/limiters.ts";
 import type { RateLimits } from "../../src/http/options.ts";
 import { noteRejections, settle } from "../surface/support.ts";
 
@@ -141,30 +141,30 @@ describe("toLimiter()", () => {
   const auth = bearer({ resource: "https://ci.example/mcp", verify: async () => undefined });
 
   it("limits nobody when nobody says who they are, whatever was asked for", () => {
-    expect(toLimiter({})).toBeUndefined();
-    expect(toLimiter({ rateLimit: { perMinute: 1 } })).toBeUndefined();
+    expect(createCallLimiter({})).toBeUndefined();
+    expect(createCallLimiter({ rateLimit: { perMinute: 1 } })).toBeUndefined();
   });
 
   it("lets a limiter of an author that resolves with no verdict end nothing but its call", async () => {
     const rejections = noteRejections();
-    const limiter = toLimiter({ auth, rateLimit: { limit: async () => undefined as never } });
+    const limiter = createCallLimiter({ auth, rateLimit: { limit: async () => undefined as never } });
     await limiter?.limit("a", 1);
     await settle(5);
     expect(rejections.end()).toEqual([]);
   });
 
   it("limits nobody when it is turned off", () => {
-    expect(toLimiter({ auth, rateLimit: false })).toBeUndefined();
+    expect(createCallLimiter({ auth, rateLimit: false })).toBeUndefined();
   });
 
   it("limits by default, by limits, and by a limiter of the author's", async () => {
     const own = { limit: vi.fn<RateLimiter["limit"]>(() => ({ ok: true })) };
-    expect(toLimiter({ auth, rateLimit: own })?.limit("a", 4)).toEqual({ ok: true });
+    expect(createCallLimiter({ auth, rateLimit: own })?.limit("a", 4)).toEqual({ ok: true });
     expect(own.limit.mock.calls).toEqual([["a", 4]]);
     const clock = { now: () => 0, after: never };
     const counts = [];
     for (const options of [{ auth }, { auth, rateLimit: { burst: 3 } }]) {
-      const limiter = toLimiter(options, clock);
+      const limiter = createCallLimiter(options, clock);
       let count = 0;
       while (count < 100 && (await limiter?.limit("a", 1))?.ok === true) count += 1;
       counts.push(count);
@@ -178,7 +178,10 @@ describe("toLimiter()", () => {
     [{ burst: 100 }, 2000],
     [{ limit: () => ({ ok: true }) }, 400],
   ])("bounds requests that run nothing by more than %o", (rateLimit, most) => {
-    const attempts = toLimiter({ auth, ...(rateLimit && { rateLimit }) }, { now: () => 0, after: never })?.attempts;
+    const attempts = createCallLimiter(
+      { auth, ...(rateLimit && { rateLimit }) },
+      { now: () => 0, after: never },
+    )?.attempts;
     let count = 0;
     while (count < 5000 && attempts?.check("a").ok === true) {
       attempts.charge("a");

@@ -138,8 +138,8 @@ describe.each(httpClients)("callers over HTTP, with $name", ({ connect }) => {
       .bridge(link)
       .tools({
         sweep: {
-          reach: ["issue.close"],
-          authority: ["tracker:write"],
+          canCall: ["issue.close"],
+          callScopes: ["tracker:write"],
           handler: async (_args, { call, client, caller }) => {
             await call("issue.close", { id: 1 });
             await client["issue.mine"].call(undefined, { caller });

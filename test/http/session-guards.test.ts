@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/surface/caller.ts";
 import { openSteps } from "./sessions/app.ts";
-import { LegHarness, callOf, handshakeOf } from "./sessions/leg-harness.ts";
+import { SessionHarness, callOf, handshakeOf } from "./sessions/leg-harness.ts";
 
 const full: Caller = { id: "ann", isAnonymous: false, scopes: ["steps:read", "openid"] };
 const less: Caller = { id: "ann", isAnonymous: false, scopes: ["openid"] };
 
-const opened: LegHarness[] = [];
+const opened: SessionHarness[] = [];
 
-function open(...more: ConstructorParameters<typeof LegHarness>) {
-  const harness = new LegHarness(...more);
+function open(...more: ConstructorParameters<typeof SessionHarness>) {
+  const harness = new SessionHarness(...more);
   opened.push(harness);
   return harness;
 }

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { childProcess } from "../../src/links/child-process.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Connection, Link } from "../../src/links/link.ts";
 import { projected } from "../../src/links/projected.ts";
 import { siblingLinks, surfaceClients } from "../../src/links/sibling-links.ts";
 import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
 import { listenWebSocket, webSocket } from "../../src/links/web-socket.ts";
-import { callerKey, identifiedBy, withCallerKey, anonymous, type Caller } from "../../src/surface/caller.ts";
+import { callerKey, withIdentityClaims, withCallerKey, anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import { createClient } from "../../src/surface/create-client.ts";
@@ -38,7 +38,7 @@ const ada: Caller = Object.freeze({
 
 /** A caller as a tool makes them, and one with a claim that changes with each token: their keys are not made of their fields. */
 const tool = withCallerKey({ id: "ada", isAnonymous: false, isTool: true, scopes: ["ci:read"] }, callerKey(ada));
-const tenant = identifiedBy(Object.freeze({ ...ada, id: "bob" }), ["tenant"]);
+const tenant = withIdentityClaims(Object.freeze({ ...ada, id: "bob" }), ["tenant"]);
 
 async function startHere(): Promise<ReturnType<typeof startEcho>["live"]> {
   const { live } = startEcho();
@@ -135,7 +135,7 @@ describe.each(links)("the caller of a procedure %s", (_where, open) => {
   });
 
   it("is sent by a held connection", async () => {
-    const held = new HeldSurface({ link: await open(), surface: echo });
+    const held = new ReconnectingSurface({ link: await open(), surface: echo });
     afterThis(() => held.close());
     const { who } = createClient(echo, held.channel);
     expect(await who.call(undefined, { caller: ada })).toEqual(known(ada));

@@ -1,9 +1,9 @@
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import * as z from "zod";
 import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import { usesOf, type Uses } from "../surface/uses-of.ts";
+import { operationsOf, type Uses } from "../surface/uses-of.ts";
 import { settle } from "../surface/support.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { ScriptedLink, type ScriptedConnection } from "./scripted-link.ts";
@@ -29,11 +29,11 @@ export interface Opened {
   readonly clock: ManualClock;
   /** What was said of why it cannot be reached. */
   readonly unreachable: readonly unknown[];
-  readonly held: HeldSurface;
+  readonly held: ReconnectingSurface;
   readonly channel: Uses;
 }
 
-const opened: HeldSurface[] = [];
+const opened: ReconnectingSurface[] = [];
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (cause) => void unhandled.push(cause));
 
@@ -44,9 +44,9 @@ export function open(answer: ScriptedLink["answer"] = "accept", idle: number = i
   const clock = new ManualClock();
   const unreachable: unknown[] = [];
   const onUnreachable = (cause: unknown): void => void unreachable.push(cause);
-  const held = new HeldSurface({ link, surface, clock, random: () => 0, idleMs: idle, onUnreachable });
+  const held = new ReconnectingSurface({ link, surface, clock, random: () => 0, idleMs: idle, onUnreachable });
   opened.push(held);
-  return { link, clock, unreachable, held, channel: usesOf(held.channel) };
+  return { link, clock, unreachable, held, channel: operationsOf(held.channel) };
 }
 
 /** Closes what was opened. Throws when a rejection was left to nobody. */

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import { listenUnixSocket, listenWebSocket, mcp, serveOverStdio } from "../../src/index.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
@@ -91,7 +91,7 @@ describe("inProcess()", () => {
 
   it("a held surface answers reads and calls that do not wait without a promise", async () => {
     const { live } = openShop();
-    const held = new HeldSurface({ link: inProcess(live), surface: shop });
+    const held = new ReconnectingSurface({ link: inProcess(live), surface: shop });
     expect(held.channel.request({ verb: "get", member: "open", argument: undefined, options: {} })).toBe(true);
     expect(held.channel.request({ verb: "call", member: "ring", argument: undefined, options: {} })).toBeUndefined();
     await held.close();

@@ -13,7 +13,7 @@ import type { Spec } from "../../src/surface/member.ts";
 import { projectSurface } from "../../src/surface/project-surface.ts";
 import { Pushed } from "../surface/owner/pushed.ts";
 import { settle, until } from "../surface/support.ts";
-import { usesOf, type Uses } from "../surface/uses-of.ts";
+import { operationsOf, type Uses } from "../surface/uses-of.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
 import * as z from "zod";
 
@@ -103,7 +103,7 @@ async function connect([, open]: (typeof ways)[number]) {
   const { link, surface, prefix = "", ...way } = await open();
   const connection = await link.connect(surface);
   afterThis(() => connection.close());
-  return { ...way, uses: usesOf(connection.channel), prefix };
+  return { ...way, uses: operationsOf(connection.channel), prefix };
 }
 
 /** Lets seconds pass by a fake clock, and whatever is due in them. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { toLinkLoss } from "../../src/links/dial-link.ts";
+import { linkLossOf } from "../../src/links/dial-link.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/define-members.ts";
 import { relay } from "../../src/surface/relayed.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import { usesOf } from "../surface/uses-of.ts";
+import { operationsOf } from "../surface/uses-of.ts";
 
 const surface = defineSurface("window", { look: readOnly(procedure({})) });
 
@@ -16,9 +16,9 @@ describe("toLinkLoss()", () => {
   it("takes a failure for that of the connection when it is one, and not when it is told of another", () => {
     const lost = new SurfaceError("DISCONNECTED", "it broke");
     const unsent = new SurfaceError("UNAVAILABLE", "nobody is there");
-    expect([lost, unsent].map(toLinkLoss)).toEqual(["sent", "unsent"]);
-    expect([lost, unsent].map((cause) => toLinkLoss(relay(cause)))).toEqual([undefined, undefined]);
-    expect(toLinkLoss(new Error("it broke"))).toBeUndefined();
+    expect([lost, unsent].map(linkLossOf)).toEqual(["sent", "unsent"]);
+    expect([lost, unsent].map((cause) => linkLossOf(relay(cause)))).toEqual([undefined, undefined]);
+    expect(linkLossOf(new Error("it broke"))).toBeUndefined();
   });
 
   it("lets a read fail at once when the far side tells of another that cannot be reached", async () => {
@@ -29,9 +29,9 @@ describe("toLinkLoss()", () => {
         throw relay(new SurfaceError("UNAVAILABLE", "nobody is there"));
       },
     });
-    const held = new HeldSurface({ link: inProcess(live), surface });
+    const held = new ReconnectingSurface({ link: inProcess(live), surface });
     const late = new Promise((resolve) => setTimeout(resolve, 3000, "late").unref());
-    const failing = usesOf(held.channel)
+    const failing = operationsOf(held.channel)
       .call("look", undefined, {})
       .catch((cause: unknown) => cause);
     expect(await Promise.race([failing, late])).toMatchObject({ code: "UNAVAILABLE" });

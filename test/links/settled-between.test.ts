@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { usesOf, type Uses } from "../surface/uses-of.ts";
+import { operationsOf, type Uses } from "../surface/uses-of.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { event, procedure } from "../../src/surface/define-members.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
@@ -62,11 +62,11 @@ async function openEngine(road: (typeof roads)[number], replayLast: boolean) {
   await until(() => pushed.running === 1);
   let channel: Uses;
   if (road === "inProcess") {
-    channel = usesOf((await inProcess(live).connect(asked)).channel);
+    channel = operationsOf((await inProcess(live).connect(asked)).channel);
   } else {
-    const held = new HeldSurface({ link: inProcess(live), surface: asked });
+    const held = new ReconnectingSurface({ link: inProcess(live), surface: asked });
     ending.push(() => held.close());
-    channel = usesOf(held.channel);
+    channel = operationsOf(held.channel);
   }
   ending.push(() => live.close());
   const wait = (since?: string) =>

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
 import { SurfaceError } from "../../src/errors.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { pump } from "../../src/links/dial-link.ts";
@@ -12,7 +12,7 @@ import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { settle, until } from "../surface/support.ts";
-import { usesOf } from "../surface/uses-of.ts";
+import { operationsOf } from "../surface/uses-of.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
 
@@ -59,9 +59,9 @@ describe("siblingLinks()", () => {
       { a: inProcess(live), b: unixSocket(path) },
       { onFault: (fault) => void faults.push(fault) },
     );
-    const held = new HeldSurface({ link: links, surface: both });
+    const held = new ReconnectingSurface({ link: links, surface: both });
     afterThis(() => held.close());
-    const channel = usesOf(held.channel);
+    const channel = operationsOf(held.channel);
     expect(await outcome(channel.call("b.bump", undefined, {}))).toEqual(failing("UNAVAILABLE"));
     expect(faults.map(({ where }) => where)).toEqual(['reaching surface "notes"']);
     expect(await channel.get("a.nodes", {})).toBe(1);
@@ -91,7 +91,7 @@ describe("siblingLinks()", () => {
       };
       const b = way === "in process" ? again : unixSocket(path);
       const links = siblingLinks({ a: inProcess(one.live), b }, { onFault: () => {} });
-      const held = new HeldSurface({ link: links, surface: both });
+      const held = new ReconnectingSurface({ link: links, surface: both });
       afterThis(() => held.close());
       const heard: string[] = [];
       const watch = (key: string): void => {
@@ -99,7 +99,7 @@ describe("siblingLinks()", () => {
           {
             key,
             windowMs: 1,
-            open: ({ channel }, events) => pump((signal) => usesOf(channel).watch(key, { signal }), events),
+            open: ({ channel }, events) => pump((signal) => operationsOf(channel).watch(key, { signal }), events),
           },
           { changed: () => void heard.push(key) },
         );
@@ -127,12 +127,12 @@ describe("siblingLinks()", () => {
     const [one, other] = [startPipeline(), startNotes()];
     const path = join(await newFolder(), "s.sock");
     const listening = await listenUnixSocket(other.live, path);
-    const held = new HeldSurface({
+    const held = new ReconnectingSurface({
       link: siblingLinks({ a: inProcess(one.live), b: unixSocket(path) }),
       surface: both,
     });
     afterThis(() => held.close());
-    const call = outcome(usesOf(held.channel).call("b.slow", undefined, {}));
+    const call = outcome(operationsOf(held.channel).call("b.slow", undefined, {}));
     await until(() => other.state.calls === 1);
     await Promise.all([other.live.close(), listening.close()]);
     expect(await call).toEqual(failing("OUTCOME_UNKNOWN"));
@@ -142,12 +142,12 @@ describe("siblingLinks()", () => {
 
   it("says that a sibling in this process was dropped when it was closed, and what becomes of what was under way", async () => {
     const [one, other] = [startPipeline(), startNotes()];
-    const held = new HeldSurface({
+    const held = new ReconnectingSurface({
       link: siblingLinks({ a: inProcess(one.live), b: inProcess(other.live) }, { onFault: () => {} }),
       surface: both,
     });
     afterThis(() => held.close());
-    const channel = usesOf(held.channel);
+    const channel = operationsOf(held.channel);
     const [mutation, read] = ["b.slow", "b.look"].map((key) => outcome(channel.call(key, undefined, {})));
     await until(() => other.state.calls === 2);
     await other.live.close();
@@ -179,12 +179,12 @@ describe("siblingLinks()", () => {
     const [one, other] = [startPipeline(), startNotes()];
     const path = join(await newFolder(), "s.sock");
     await listenUnixSocket(other.live, path);
-    const held = new HeldSurface({
+    const held = new ReconnectingSurface({
       link: siblingLinks({ a: inProcess(one.live), b: unixSocket(path) }, { onFault: () => {} }),
       surface: both,
     });
     afterThis(() => held.close());
-    const channel = usesOf(held.channel);
+    const channel = operationsOf(held.channel);
     expect(await channel.get("b.nodes", {})).toBe("one");
     await other.live.close();
     expect(await outcome(channel.call("b.bump", undefined, {}))).toEqual(failing("UNAVAILABLE"));

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
 import { childProcess } from "../../src/links/child-process.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { siblingLinks, surfaceClients } from "../../src/links/sibling-links.ts";
@@ -15,7 +15,7 @@ import { implementSurface, implementSurfaces } from "../../src/surface/implement
 import { cellSource } from "../../src/surface/source.ts";
 import { bundleScript } from "../fixtures/bundle-script.ts";
 import { noteRejections, settle } from "../surface/support.ts";
-import { usesOf } from "../surface/uses-of.ts";
+import { operationsOf } from "../surface/uses-of.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
 import * as z from "zod";
@@ -271,12 +271,12 @@ describe("a surface that is composed and implemented as one", () => {
 describe("an app over one sibling of several", () => {
   it("is told DROPPED and does not wait when that one was dropped", async () => {
     const { both, drop } = startHere();
-    const held = new HeldSurface({ link: inProcess(both), surface: notes });
-    expect(await usesOf(held.channel).get("nodes", {})).toBe("one");
+    const held = new ReconnectingSurface({ link: inProcess(both), surface: notes });
+    expect(await operationsOf(held.channel).get("nodes", {})).toBe("one");
     drop();
     await settle();
-    expect(await outcome(usesOf(held.channel).get("nodes", {}))).toEqual(failing("DROPPED"));
-    expect(await outcome(usesOf(held.channel).call("bump", undefined, {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(operationsOf(held.channel).get("nodes", {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(operationsOf(held.channel).call("bump", undefined, {}))).toEqual(failing("DROPPED"));
     await held.close();
   });
 });

@@ -56,7 +56,7 @@ function addQuestions(options: McpOptions, begun: Begun) {
 function addLate(options: McpOptions, begun: Begun) {
   return addQuestions(options, begun).tools({
     late: {
-      reach: ["stamp"],
+      canCall: ["stamp"],
       async handler(_args: undefined, { ask, call }) {
         await call("stamp");
         return await ask.elicit("who", named, "Who are you?");
@@ -75,7 +75,7 @@ function addTools(options: McpOptions, begun: Begun) {
   return addLate(options, begun).tools({
     rounds: {
       mutates: false,
-      reach: ["tick"],
+      canCall: ["tick"],
       async handler(_args: undefined, { ask, call }) {
         const tick = await call("tick");
         const first = await ask.elicit("first", named, "First?");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EraState } from "../../src/mcp/gate.ts";
+import { EraState } from "../../src/mcp/mcp-connection.ts";
 import type { Era, RpcError } from "../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { envelope, handshake } from "../fixtures/envelope.ts";

@@ -1,5 +1,5 @@
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { Gate } from "../../src/mcp/gate.ts";
+import { McpConnection } from "../../src/mcp/mcp-connection.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { ClientHarness, type Sent } from "./client-harness.ts";
 
@@ -7,7 +7,7 @@ export type { Sent } from "./client-harness.ts";
 
 /** A gate without a transport. Whoever opened it closes it. */
 export class GateHarness extends ClientHarness {
-  readonly gate: Gate;
+  readonly gate: McpConnection;
   /** Called within each message of the server, as an output that fills up is. */
   onNext: (() => void) | undefined;
   readonly #runtime: AppRuntime;
@@ -15,7 +15,7 @@ export class GateHarness extends ClientHarness {
   constructor(runtime: AppRuntime, caller: Caller = anonymous) {
     super();
     this.#runtime = runtime;
-    this.gate = new Gate({ runtime, caller, send: (json) => this.onSent(JSON.parse(json)) });
+    this.gate = new McpConnection({ runtime, caller, send: (json) => this.onSent(JSON.parse(json)) });
   }
 
   protected override onSent(message: Sent): void {

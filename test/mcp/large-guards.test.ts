@@ -130,7 +130,7 @@ it("Parts of what a tool made of tools that only tools may call are its own", as
   registry.register({ name: "dump", visibility: "internal" }, () => ({ text: secret }));
   const made = mcp(surface, options)
     .implement({ big: cellSource(""), dump: ({ repo }) => repo })
-    .tools({ outer: { reach: ["hub.dump"], handler: (_input: unknown, { call }) => call("hub.dump") } })
+    .tools({ outer: { canCall: ["hub.dump"], handler: (_input: unknown, { call }) => call("hub.dump") } })
     .mount("hub", registry);
   const client = kept(createTestClient(made));
   const next = await partOf(client, { name: "outer", arguments: {} });

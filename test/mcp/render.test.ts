@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Refused } from "../../src/catalog/outcome.ts";
+import type { ErrorResult } from "../../src/catalog/outcome.ts";
 import { toRpcError, toRpcResult } from "../../src/mcp/protocol.ts";
 import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import { refusalData, refusalText } from "../../src/mcp/render-result.ts";
@@ -63,7 +63,7 @@ describe("createAnswerRenderer()", () => {
   });
 });
 
-const refused: Refused = {
+const refused: ErrorResult = {
   kind: "refused",
   code: "TOO_HOT",
   message: "it is too hot",

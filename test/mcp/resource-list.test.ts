@@ -8,7 +8,7 @@ import { ResourceWatches } from "../../src/catalog/resources/resource-watches.ts
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
 import { readTags } from "../../src/catalog/read-exposures.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import type { Link } from "../../src/links/link.ts";
 import type { RpcAnswer } from "../../src/mcp/protocol.ts";
 import { ResourceList } from "../../src/mcp/resource-list.ts";
@@ -52,7 +52,7 @@ const endless = (): Promise<never> => new Promise(() => {});
 /** A list over a link, without a gate. */
 function listOver(link: Link, pageSize = 1000) {
   const clock = new ManualClock();
-  const held = new HeldSurface({ link, surface });
+  const held = new ReconnectingSurface({ link, surface });
   const { channel, subscriptions } = held;
   // What it is a client of is known here.
   const client = createClient(surface, channel) as SurfaceClient<unknown>;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { Gate } from "../../src/mcp/gate.ts";
+import { McpConnection } from "../../src/mcp/mcp-connection.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import type { Sent } from "./gate-harness.ts";
@@ -11,7 +11,7 @@ type Ask = readonly [method: string, params?: object];
 /** One connection that comes by a view. */
 class Connection {
   readonly sent: Sent[] = [];
-  readonly #gate: Gate;
+  readonly #gate: McpConnection;
   readonly #runtime: ReturnType<ViewsApp["open"]>;
   readonly #era: Era;
   #listeners: (() => void)[] = [];
@@ -20,7 +20,7 @@ class Connection {
   constructor(app: ViewsApp, era: Era, caller: Caller) {
     this.#runtime = app.open();
     this.#era = era;
-    this.#gate = new Gate({
+    this.#gate = new McpConnection({
       runtime: this.#runtime,
       caller,
       send: (json) => {

@@ -10,7 +10,7 @@ function declarationOf(target: string): string {
 }
 
 /** Every declaration file that the compiler reads for an entry, the entry first. */
-function reach(entry: string): Source[] {
+function canCall(entry: string): Source[] {
   const seen = new Map<string, Source>();
   const queue = [entry];
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
@@ -30,7 +30,7 @@ describe("public types", () => {
   it.each(declarations)(
     "the types of %s speak of these packages and no others when they are followed",
     (_name, path) => {
-      const sources = reach(path);
+      const sources = canCall(path);
       expect(sources.length).toBeGreaterThan(5);
       const packages = sources.flatMap((source) =>
         importsOf(source).flatMap(({ specifier, target }) => (target === undefined ? [specifier] : [])),
@@ -45,7 +45,7 @@ describe("public types", () => {
   it.each(declarations)("the types of %s name no type of the protocol SDK when they are read", (_name, path) => {
     expect(existsSync(join(root, path))).toBe(true);
     // Comments may: whoever attaches to a server of the SDK is told of which.
-    const code = reach(path).map((source) => [source.path, source.text.replaceAll(/\/\*[\s\S]*?\*\//g, "")] as const);
+    const code = canCall(path).map((source) => [source.path, source.text.replaceAll(/\/\*[\s\S]*?\*\//g, "")] as const);
     expect(code.filter(([, text]) => text.includes("@modelcontextprotocol/")).map(([named]) => named)).toEqual([]);
   });
 });

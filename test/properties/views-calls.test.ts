@@ -41,7 +41,7 @@ function createRegistry(): ReturnType<typeof operationRegistry> {
   });
   registry.register({ name: "lie", outputSchema: z.object({ n: z.int() }) }, () => JSON.parse('{"n":"hunter2"}'));
   registry.register({ name: "draw" }, () => content([textBlock("a picture")]));
-  registry.register({ name: "nest", inputSchema: any, reach: ["ops.*"] }, async ({ value }, { call }) => ({
+  registry.register({ name: "nest", inputSchema: any, canCall: ["ops.*"] }, async ({ value }, { call }) => ({
     got: await call("ops.echo", { value: JSON.stringify(value) }),
   }));
   return registry;

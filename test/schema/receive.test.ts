@@ -6,7 +6,7 @@ import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.t
 import type { CompiledSchema } from "../../src/schema/compile-schema.ts";
 import { isJsonObject } from "../../src/schema/json.ts";
 import type { JsonObject, JsonValue } from "../../src/schema/json.ts";
-import { toReceiver } from "../../src/schema/validator/receive.ts";
+import { createReceiver } from "../../src/schema/validator/receive.ts";
 import type { Received } from "../../src/schema/validator/receive.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { validate } from "../../src/schema/validate.ts";
@@ -97,7 +97,7 @@ function compiledOf(schema: Schema): CompiledSchema {
 }
 
 function receive(schema: Schema, json: unknown): Received {
-  return toReceiver(compiledOf(schema))(json as JsonValue);
+  return createReceiver(compiledOf(schema))(json as JsonValue);
 }
 
 function byJson(json: JsonObject, value: unknown): Received {
@@ -143,7 +143,7 @@ describe("toReceiver()", () => {
   it.each(writable)("a receiver gives what was returned when it is %s", (_, construct) => {
     const compiled = compiledOf(construct.schema);
     const value = outputOf(construct);
-    expect(toReceiver(compiled)(textOf(compiled, value))).toEqual({ ok: true, value });
+    expect(createReceiver(compiled)(textOf(compiled, value))).toEqual({ ok: true, value });
   });
 
   it.each(writable)(
@@ -151,7 +151,7 @@ describe("toReceiver()", () => {
     (_, construct) => {
       const compiled = compiledOf(construct.schema);
       const check = ajv.compile(compiled.json);
-      const receiver = toReceiver(compiled);
+      const receiver = createReceiver(compiled);
       for (const mutant of mutants(bare(compiled, outputOf(construct)) ?? null)) {
         const received = receiver(mutant);
         const isRight = received.ok ? check(compiled.codec.encode(received.value)) : received.issues.length > 0;
@@ -165,7 +165,7 @@ describe("toReceiver()", () => {
     (_, construct) => {
       const compiled = compiledOf(construct.schema);
       const check = ajv.compile(compiled.json);
-      const receiver = toReceiver(compiled);
+      const receiver = createReceiver(compiled);
       for (const mutant of mutants(bare(compiled, outputOf(construct)) ?? null)) {
         if (!check(compiled.wrapped ? { value: mutant } : mutant)) continue;
         const received = receiver(mutant);
@@ -190,7 +190,7 @@ describe("toReceiver()", () => {
         const compiled = compiledOf(withJsonSchema(anything, json));
         const check = ajv.compile(compiled.json);
         const wrap = (value: unknown): unknown => (compiled.wrapped ? { value } : value);
-        const receiver = toReceiver(compiled);
+        const receiver = createReceiver(compiled);
         for (const candidate of candidates) {
           const received = receiver(candidate);
           // What is right as it is, is handed on as it is.
@@ -206,7 +206,7 @@ describe("toReceiver()", () => {
   });
 
   it("a receiver never throws when it is sent any JSON at all", () => {
-    const receivers = writable.map(([, { schema }]) => toReceiver(compiledOf(schema)));
+    const receivers = writable.map(([, { schema }]) => createReceiver(compiledOf(schema)));
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         // fast-check gives what JSON.parse would.
@@ -376,7 +376,7 @@ describe("what a receiver says", () => {
 
 describe("what a receiver puts up with", () => {
   it("a receiver takes nothing for undefined when the schema allows it, and null too", () => {
-    const optional = toReceiver(compiledOf(z.object({ a: z.date() }).optional()));
+    const optional = createReceiver(compiledOf(z.object({ a: z.date() }).optional()));
     expect(optional(undefined)).toEqual({ ok: true, value: undefined });
     expect(optional(null)).toEqual({ ok: true, value: undefined });
     expect(optional({ a: when })).toEqual({ ok: true, value: { a: new Date(when) } });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import * as mini from "zod/mini";
 import * as zod3 from "zod/v3";
-import { isSchema, whyNoSchema } from "../../src/schema/standard.ts";
+import { isSchema, describeInvalidSchema } from "../../src/schema/standard.ts";
 import { toInputSchema } from "../../src/schema/compile-schema.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 
@@ -35,10 +35,10 @@ describe("isSchema()", () => {
 
 describe("a mistake with a schema", () => {
   it("is named when it is a record of schemas, a schema of zod 3, or no schema", () => {
-    expect(whyNoSchema({ a: z.string() })).toContain("wrap it in z.object()");
-    expect(whyNoSchema({ _def: {}, safeParse: () => {} })).toContain("schema of zod 3");
-    expect(whyNoSchema({})).toContain("withJsonSchema()");
-    expect(whyNoSchema("text")).toContain("such as z.object(");
+    expect(describeInvalidSchema({ a: z.string() })).toContain("wrap it in z.object()");
+    expect(describeInvalidSchema({ _def: {}, safeParse: () => {} })).toContain("schema of zod 3");
+    expect(describeInvalidSchema({})).toContain("withJsonSchema()");
+    expect(describeInvalidSchema("text")).toContain("such as z.object(");
     expect(() => toInputSchema(zod3.object({ a: zod3.string() }), 'tool "t"')).toThrow(/tool "t".*schema of zod 3/);
   });
 });

@@ -110,7 +110,7 @@ export function createDesk() {
       handler: ({ what }) => seen.erase(what),
     },
     late: {
-      reach: ["erase_now"],
+      canCall: ["erase_now"],
       handler: async (_args, context) => (await context.call("erase_now"), seen.greet(context)),
     },
     erase_now: { handler: () => seen.erase("now") },

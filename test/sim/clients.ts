@@ -1,5 +1,5 @@
 import { burst } from "./sim-bucket.ts";
-import type { ConnectionHolder } from "../../src/spine/connection-holder.ts";
+import type { ConnectionManager } from "../../src/spine/connection-manager.ts";
 import { startRequest, type Reply } from "../../src/spine/request.ts";
 import type { Subscriptions } from "../../src/spine/subscriptions.ts";
 import { SurfaceError } from "../../src/errors.ts";
@@ -13,7 +13,7 @@ import { type SimAnswer, SimRequest, SimSending } from "./sim-request.ts";
 
 /** The spine under test, as its clients see it. */
 export interface Spine {
-  readonly holder: ConnectionHolder<SimLink>;
+  readonly holder: ConnectionManager<SimLink>;
   readonly subscriptions: Subscriptions<SimLink, SimValue>;
   readonly clock: Clock;
 }

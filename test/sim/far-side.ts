@@ -1,4 +1,4 @@
-import type { Dial } from "../../src/spine/connection-holder.ts";
+import type { Dial } from "../../src/spine/connection-manager.ts";
 import type { WatchEvents } from "../../src/spine/subscriptions.ts";
 import type { Context } from "./context.ts";
 import { toExpectation } from "./notice-model.ts";

@@ -7,7 +7,7 @@ export interface Mutant {
 }
 
 function holder(name: string, find: string, replacement: string): Mutant {
-  return { name, patches: [{ file: "spine/connection-holder.ts", find, replacement }] };
+  return { name, patches: [{ file: "spine/connection-manager.ts", find, replacement }] };
 }
 
 function watch(name: string, find: string, replacement: string): Mutant {

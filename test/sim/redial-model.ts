@@ -1,4 +1,4 @@
-import { type ConnectionHolder, dialTimeoutMs, redial } from "../../src/spine/connection-holder.ts";
+import { type ConnectionManager, dialTimeoutMs, redial } from "../../src/spine/connection-manager.ts";
 import { reopen } from "../../src/spine/subscriptions.ts";
 import type { Context } from "./context.ts";
 import type { Lane } from "./sim-clock.ts";
@@ -9,11 +9,11 @@ const longestTimerMs = 2 ** 31 - 1;
 /** What delays between attempts may be, told independently of how the spine works them out. */
 export class RedialModel {
   readonly #context: Context;
-  readonly #holder: ConnectionHolder<SimLink>;
+  readonly #holder: ConnectionManager<SimLink>;
   #longestMs: number = redial.baseMs;
   #upSince: number | undefined;
 
-  constructor(context: Context, holder: ConnectionHolder<SimLink>) {
+  constructor(context: Context, holder: ConnectionManager<SimLink>) {
     this.#context = context;
     this.#holder = holder;
   }

@@ -1,4 +1,4 @@
-import type { DialEvents, HeldLink } from "../../src/spine/connection-holder.ts";
+import type { DialEvents, HeldLink } from "../../src/spine/connection-manager.ts";
 
 /** One attempt to reach the far side. */
 export class SimAttempt {

@@ -1,4 +1,4 @@
-import { ConnectionHolder } from "../../src/spine/connection-holder.ts";
+import { ConnectionManager } from "../../src/spine/connection-manager.ts";
 import { Subscriptions } from "../../src/spine/subscriptions.ts";
 import { Clients } from "./clients.ts";
 import { Context } from "./context.ts";
@@ -20,7 +20,7 @@ export class World {
   readonly context: Context;
   readonly far: FarSide;
   readonly clients: Clients;
-  readonly holder: ConnectionHolder<SimLink>;
+  readonly holder: ConnectionManager<SimLink>;
   readonly subscriptions: Subscriptions<SimLink, SimValue>;
   readonly idleMs: number;
   /** Two principals' views of two URIs, and one that the gate denies. */
@@ -34,7 +34,7 @@ export class World {
     this.far = new FarSide(context);
     this.idleMs = profile === "strict" ? 0 : keptIdleMs;
     const holding = { what: "the far side", dial: this.far.dial, random, idleMs: this.idleMs };
-    this.holder = new ConnectionHolder({ ...holding, clock: clock.lane("holder") });
+    this.holder = new ConnectionManager({ ...holding, clock: clock.lane("holder") });
     this.subscriptions = new Subscriptions({ holder: this.holder, clock: clock.lane("watch"), random });
     const { holder, subscriptions } = this;
     this.clients = new Clients(context, this.far, { holder, subscriptions, clock: clock.lane("request") });

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { listeners, settle, WatchedSource, explode } from "./support.ts";
-import { usesOf } from "./uses-of.ts";
+import { operationsOf } from "./uses-of.ts";
 
 const input = z.object({ id: z.number() });
 const surface = defineSurface("chaos", {
@@ -82,7 +82,7 @@ function openChaos(failAt: number) {
     },
     { onFault: () => explode() },
   );
-  const lazy = new HeldSurface({ link: inProcess(live), surface: surface });
+  const lazy = new ReconnectingSurface({ link: inProcess(live), surface: surface });
   return { author, live, lazy, client: createClient(surface, lazy.channel) };
 }
 
@@ -120,8 +120,8 @@ function use(
     () => client.rang.recent({ id }, { signal }),
     () => client.run.call({ id }, { signal, onProgress: () => (id === 3 ? explode() : undefined) }),
     () => client.run.call({ id: "x" as never }, { signal }),
-    () => drain(usesOf(channel).watchLatest("frames", { id }, { signal }), id),
-    () => drain(usesOf(channel).watchRecent("rang", { id }, { signal }), id),
+    () => drain(operationsOf(channel).watchLatest("frames", { id }, { signal }), id),
+    () => drain(operationsOf(channel).watchRecent("rang", { id }, { signal }), id),
   ];
   return uses[what % uses.length]?.() ?? Promise.resolve();
 }

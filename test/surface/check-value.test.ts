@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { checkInput, checkOutput, checkOwnedInput } from "../../src/surface/check-value.ts";
+import { checkInput, checkOutput, checkInputMasked } from "../../src/surface/check-value.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { schemaOf, failure, explode } from "./support.ts";
 
@@ -27,14 +27,14 @@ describe("checkInput()", () => {
 describe("checkOwnedInput()", () => {
   it("checkOwnedInput() masks an error of the schema, and is otherwise the same", async () => {
     const { check, faults } = createCheck();
-    expect(checkOwnedInput(undefined, 5, check)).toBeUndefined();
-    expect(checkOwnedInput(z.number(), 5, check)).toBe(5);
-    expect(() => checkOwnedInput(z.number(), "x", check)).toThrow(failure("VALIDATION_ERROR"));
-    await expect(checkOwnedInput(later, 0, check)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    expect(checkInputMasked(undefined, 5, check)).toBeUndefined();
+    expect(checkInputMasked(z.number(), 5, check)).toBe(5);
+    expect(() => checkInputMasked(z.number(), "x", check)).toThrow(failure("VALIDATION_ERROR"));
+    await expect(checkInputMasked(later, 0, check)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(faults).toEqual([]);
-    expect(() => checkOwnedInput(schemaOf(explode), 1, check)).toThrow(failure("INTERNAL"));
+    expect(() => checkInputMasked(schemaOf(explode), 1, check)).toThrow(failure("INTERNAL"));
     await expect(
-      checkOwnedInput(
+      checkInputMasked(
         schemaOf(async () => explode()),
         1,
         check,

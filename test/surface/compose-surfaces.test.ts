@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
-import { composeSurfaces, segmentsOf } from "../../src/surface/compose-surfaces.ts";
+import { composeSurfaces, siblingNamesOf } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface, isSurface } from "../../src/surface/define-surface.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { notes, pipeline } from "../links/support/siblings.ts";
@@ -24,12 +24,12 @@ describe("composeSurfaces()", () => {
     const inner = composeSurfaces("inner", { a: pipeline, b: notes });
     const outer = composeSurfaces("outer", { inner, c: notes });
     expect(outer.members["inner.a.nodes"]).toBe(pipeline.members.nodes);
-    expect([...(segmentsOf(outer) ?? [])]).toEqual([
+    expect([...(siblingNamesOf(outer) ?? [])]).toEqual([
       ["inner.a", "pipeline"],
       ["inner.b", "notes"],
       ["c", "notes"],
     ]);
-    expect(segmentsOf(pipeline)).toBeUndefined();
+    expect(siblingNamesOf(pipeline)).toBeUndefined();
   });
 
   it.each(["", "a.b", "1a", "_a", "a-b", "__proto__", "ä", "a b"])("refuses the segment %j", (segment) => {

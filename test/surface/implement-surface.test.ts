@@ -6,7 +6,7 @@ import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface, kChannel } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { openLive, settle, failure } from "./support.ts";
-import { usesOf } from "./uses-of.ts";
+import { operationsOf } from "./uses-of.ts";
 
 const all = defineSurface("all", {
   cell: cell({ schema: z.number() }),
@@ -121,7 +121,7 @@ describe("implementSurface()", () => {
 
   it("a channel refuses keys that are not members, inherited names, and members of another kind", async () => {
     const live = implementSurface(all, handlers);
-    const channel = usesOf(live[kChannel]);
+    const channel = operationsOf(live[kChannel]);
     for (const key of ["nobody", "toString", "__proto__", "constructor"]) {
       await expect(channel.call(key, undefined, {})).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
       await expect(channel.get(key, {})).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
@@ -137,7 +137,7 @@ describe("implementSurface()", () => {
 
   it("close() refuses every later operation on every member", async () => {
     const live = implementSurface(all, handlers);
-    const channel = usesOf(live[kChannel]);
+    const channel = operationsOf(live[kChannel]);
     await live.close();
     const closed = failure("CLOSED");
     const uses = [

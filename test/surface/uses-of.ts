@@ -27,7 +27,7 @@ export interface Uses {
 }
 
 /** Makes operations of a channel callable as methods. */
-export function usesOf(channel: SurfaceChannel): Uses {
+export function operationsOf(channel: SurfaceChannel): Uses {
   const subscribe = (verb: SubscribeVerb) => (member: string, argument: unknown, options: UseOptions) =>
     channel.subscribe({ verb, member, argument, options });
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { pickOptions } from "../../src/options/read-options.ts";
-import { confirmOption, keepConfirm, toConfirmRule } from "../../src/tags/confirm.ts";
+import { confirmOption, freezeConfirm, toConfirmRule } from "../../src/tags/confirm.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";
@@ -42,7 +42,7 @@ describe("the option confirm of a tool", () => {
     const tool = mcpTool(procedure({}), { confirm });
     confirm.otherwise = "allow";
     expect(tagOf(tool).options.confirm).toEqual({ otherwise: "refuse" });
-    expect(keepConfirm({})).toEqual({});
+    expect(freezeConfirm({})).toEqual({});
   });
 
   it("mcpTool() accepts it for a tool that only reads", () => {

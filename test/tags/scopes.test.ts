@@ -4,7 +4,7 @@ import { readExposeMap } from "../../src/catalog/read-exposures.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
-import { accessFields, accessFieldsWithoutArgument, keepScopes, type ScopeOptions } from "../../src/tags/scopes.ts";
+import { scopeFields, scopeFieldsWithoutArgument, freezeScopes, type ScopeOptions } from "../../src/tags/scopes.ts";
 import { readOptions } from "../../src/options/read-options.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";
 import { catalogOf, surfaceOf } from "../catalog/support.ts";
@@ -79,7 +79,7 @@ describe("the requirements of an entry", () => {
     ["a thing of a type", { resource }],
     ["a thing that an argument names", { resource: { ...resource, argument: "repo" } }],
   ])("take %s", (_what, options) => {
-    expect(() => readOptions(options as ScopeOptions, accessFields, "Adding it")).not.toThrow();
+    expect(() => readOptions(options as ScopeOptions, scopeFields, "Adding it")).not.toThrow();
   });
 
   it.each<readonly [string, object, string]>([
@@ -93,20 +93,20 @@ describe("the requirements of an entry", () => {
     ["no action", { resource: { type: "repo" } }, '"resource.action" must be'],
     ["an argument without a name", { resource: { ...resource, argument: "" } }, '"resource.argument" must be'],
   ])("refuse %s and name it", (_what, options, sentence) => {
-    expect(() => readOptions(options as ScopeOptions, accessFields, "Adding it")).toThrow(`Adding it: ${sentence}`);
+    expect(() => readOptions(options as ScopeOptions, scopeFields, "Adding it")).toThrow(`Adding it: ${sentence}`);
   });
 
   it("refuse an argument for an entry without arguments", () => {
     const named = { resource: { ...resource, argument: "repo" } };
-    expect(() => readOptions(named, accessFieldsWithoutArgument, "Adding it")).toThrow(
+    expect(() => readOptions(named, scopeFieldsWithoutArgument, "Adding it")).toThrow(
       '"resource" must have no "argument"',
     );
-    expect(() => readOptions({ resource }, accessFieldsWithoutArgument, "Adding it")).not.toThrow();
+    expect(() => readOptions({ resource }, scopeFieldsWithoutArgument, "Adding it")).not.toThrow();
   });
 
   it("keepScopes() keeps frozen copies", () => {
     const scopesAny = ["a"];
-    const kept = keepScopes({ scopesAny, resource });
+    const kept = freezeScopes({ scopesAny, resource });
     scopesAny.push("b");
     expect(kept).toEqual({ scopesAny: ["a"], resource });
     expect(Object.isFrozen(kept.scopesAny) && Object.isFrozen(kept.resource)).toBe(true);

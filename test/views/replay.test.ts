@@ -5,7 +5,7 @@ import { replayOrigin, replayToolName } from "../../src/catalog/own-tool-names.t
 import type { JsonObject } from "../../src/schema/json.ts";
 import { Views } from "../../src/views/views.ts";
 import { createReplayTool, describeViews, listViews, replayView } from "../../src/views/replay-view.ts";
-import { show, showTo } from "../../src/views/show.ts";
+import { show, narrowToGrants } from "../../src/views/show.ts";
 import { toEntity } from "../../src/views/compile-rules.ts";
 import type { ViewPacket } from "../../src/views/view-rules.ts";
 import { callOnce } from "../call/support.ts";
@@ -76,7 +76,7 @@ describe("replaying a view", () => {
       fc.property(anyCaller, ({ surface, scopes, isAnonymous, project }) => {
         const view = { surface, ...(project === undefined ? {} : { project }) };
         const caller = { id: isAnonymous ? "anonymous" : "me", isAnonymous, scopes, view };
-        const listed = showTo(show(catalog, views.decide(toEntity(caller))), caller).catalog.tools;
+        const listed = narrowToGrants(show(catalog, views.decide(toEntity(caller))), caller).catalog.tools;
         expect(replayView({ views, catalog, caller }).visible_tools).toEqual(listed.map(({ name }) => name));
       }),
     );

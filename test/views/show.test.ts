@@ -7,7 +7,7 @@ import { cell, procedure } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { Views } from "../../src/views/views.ts";
-import { show, showTo, type Shown } from "../../src/views/show.ts";
+import { show, narrowToGrants, type Shown } from "../../src/views/show.ts";
 import type { NamedView, NamedViews } from "../../src/views/view-rules.ts";
 import { catalogOf } from "../catalog/support.ts";
 import { callerBy, sampleCatalog, toolsBy } from "./support.ts";
@@ -153,7 +153,7 @@ describe("what a caller is shown", () => {
   const all = shownBy({});
 
   it("what is asked of everybody is hidden, and why is said, when somebody anonymous lists (B19)", () => {
-    const { catalog: listed, hidden } = showTo(all, callerBy("v"));
+    const { catalog: listed, hidden } = narrowToGrants(all, callerBy("v"));
     expect(listed.tools.map(({ name }) => name)).toEqual(["node_log", "node_rerun", "summarise"]);
     expect(hidden).toEqual([
       { name: "deploy", by: "resource" },
@@ -163,19 +163,19 @@ describe("what a caller is shown", () => {
 
   it("what somebody known was not granted is hidden when they list (B19)", () => {
     const reader = callerBy("v", { id: "ci", isAnonymous: false, scopes: ["probe:read"] });
-    expect(showTo(all, reader).catalog.tools.map(({ name }) => name)).toEqual(["node_log", "summarise"]);
+    expect(narrowToGrants(all, reader).catalog.tools.map(({ name }) => name)).toEqual(["node_log", "summarise"]);
     const granted = callerBy("v", {
       id: "ci",
       isAnonymous: false,
       scopes: ["probe:read", "probe:write", "admin"],
       resources: { "repo:*": ["write"] },
     });
-    expect(showTo(all, granted).catalog.tools).toEqual(all.catalog.tools);
+    expect(narrowToGrants(all, granted).catalog.tools).toEqual(all.catalog.tools);
   });
 
   it("a right to everything shows nothing that a view hides when both are asked (B19)", () => {
     const granted = callerBy("v", { id: "ci", isAnonymous: false, scopes: catalog.scopes.all });
-    const { catalog: listed } = showTo(shownBy({ allow: ["status"] }), granted);
+    const { catalog: listed } = narrowToGrants(shownBy({ allow: ["status"] }), granted);
     expect([listed.tools, listed.resources.length]).toEqual([[], 1]);
   });
 });

@@ -8,7 +8,7 @@ import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import type { Views } from "../../src/views/views.ts";
-import { show, showTo } from "../../src/views/show.ts";
+import { show, narrowToGrants } from "../../src/views/show.ts";
 import { catalogOf } from "../catalog/support.ts";
 
 const text = z.string();
@@ -50,6 +50,6 @@ export function callerBy(surface: string, more: Partial<Caller> = {}): Caller {
 /** The names of the tools that somebody is shown by a view. */
 export function toolsBy(views: Views, surface: string, catalog: Catalog = sampleCatalog()): readonly string[] {
   const caller = callerBy(surface);
-  const shown = showTo(show(catalog, views.decide({ surface })), caller);
+  const shown = narrowToGrants(show(catalog, views.decide({ surface })), caller);
   return shown.catalog.tools.map(({ name }) => name);
 }

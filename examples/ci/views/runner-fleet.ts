@@ -71,7 +71,7 @@ function register(registry: OperationRegistry, name: string): void {
       ...common,
       name: `${name}.restart`,
       description: `Drain runner ${name}, and let it take jobs again`,
-      reach: [`runners.${name}.*`],
+      canCall: [`runners.${name}.*`],
     },
     (_input, context) => runner.restart(context),
   );

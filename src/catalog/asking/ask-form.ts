@@ -2,7 +2,7 @@ import { Refusal, SurfaceError } from "../../errors.ts";
 import { toInputSchema } from "../../schema/compile-schema.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
-import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../../schema/standard.ts";
+import { isInvalidSchema, isSchema, describeInvalidSchema, type Schema } from "../../schema/standard.ts";
 import { checkInput } from "../../surface/check-value.ts";
 import type { AskSchema } from "./asking.ts";
 
@@ -131,7 +131,7 @@ function toUnfit(cause: SurfaceError, json: JsonObject): Refusal {
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the first field that is not possible in a form.
  */
 export function toAskForm(schema: AskSchema, where: string): AskForm {
-  if (isBrokenSchema(schema)) throw refuse(where, whyNoSchema(schema));
+  if (isInvalidSchema(schema)) throw refuse(where, describeInvalidSchema(schema));
   const isOwn = !isSchema(schema);
   const validator: Schema = isOwn ? fromJsonSchema(schema) : schema;
   const compiled = toInputSchema(validator, where);

@@ -7,7 +7,7 @@ import { readOptions } from "../../options/read-options.ts";
 export type AskKind = "elicit" | "sample" | "roots";
 
 /** One question to a client: a kind, and the params of its protocol method. */
-export interface ClientAsk {
+export interface InputRequest {
   readonly kind: AskKind;
   readonly params: JsonObject;
   /** Milliseconds in which the client must answer. @default the app's time for questions of this kind */
@@ -15,7 +15,7 @@ export interface ClientAsk {
 }
 
 /** A question with its timeout. */
-export interface TimedAsk extends ClientAsk {
+export interface TimedInputRequest extends InputRequest {
   readonly timeoutMs: number;
 }
 
@@ -137,7 +137,7 @@ export interface AskAnswer {
 }
 
 /** The answers that a client brings back, for the next round of its call. Plain JSON. */
-export interface AskRecord {
+export interface RequestState {
   /** Keys the digests within the call. */
   readonly salt: string;
   /** By key. */
@@ -150,8 +150,8 @@ export interface AskRecord {
 export interface Asking {
   readonly kind: "asking";
   /** The open questions, by key; never empty. */
-  readonly open: Readonly<Record<string, TimedAsk>>;
-  readonly record: AskRecord;
+  readonly open: Readonly<Record<string, TimedInputRequest>>;
+  readonly record: RequestState;
 }
 
 /** The longest time that a client may have to answer a question, in milliseconds. */

@@ -14,7 +14,14 @@ import {
 } from "../../options/option.ts";
 import { invalidOption, pickOptions } from "../../options/read-options.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { iconList, isMimeType, keepLooks, metaObject, mimeTypeOption, type Icon } from "../../tags/looks.ts";
+import {
+  iconList,
+  isMimeType,
+  freezeDisplayMetadata,
+  metaObject,
+  mimeTypeOption,
+  type Icon,
+} from "../../tags/display-metadata.ts";
 
 /** The key of a block's JSON. Registered globally, so that two copies of this package accept each other's blocks. */
 export const kBlock: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content-block");
@@ -151,7 +158,7 @@ function toBlock(json: JsonObject, { annotations, meta }: GivenOptions, doing: s
   // Fields that were checked: texts, numbers and the audience.
   const annotated = read && { annotations: { ...read, ...audience } as JsonObject };
   return Object.freeze({
-    [kBlock]: Object.freeze({ ...json, ...annotated, ...(meta && { _meta: keepLooks({ meta }).meta }) }),
+    [kBlock]: Object.freeze({ ...json, ...annotated, ...(meta && { _meta: freezeDisplayMetadata({ meta }).meta }) }),
   });
 }
 

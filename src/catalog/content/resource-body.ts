@@ -2,7 +2,7 @@ import { required, text, type OptionFields } from "../../options/option.ts";
 import { invalidOption, readOptions } from "../../options/read-options.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import { keepLooks, metaObject, mimeTypeOption } from "../../tags/looks.ts";
+import { freezeDisplayMetadata, metaObject, mimeTypeOption } from "../../tags/display-metadata.ts";
 import type { ResourceBody, ResourceContent } from "../entry.ts";
 import { blockBytes, toBase64, type BlockBytes } from "./content.ts";
 
@@ -64,7 +64,7 @@ export function body(definition: BodyDefinition): Body {
     throw invalidOption("Cannot make a body", 'it must have "text" or "bytes"');
   }
   const held = given.bytes === undefined ? { text: given.text ?? "" } : { blob: toBase64(given.bytes) };
-  const looks = given.meta === undefined ? {} : keepLooks({ meta: given.meta });
+  const looks = given.meta === undefined ? {} : freezeDisplayMetadata({ meta: given.meta });
   return Object.freeze({ [kBody]: Object.freeze({ mimeType: given.mimeType, ...held, ...looks }) });
 }
 

@@ -2,7 +2,7 @@ import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../..
 import { SurfaceError } from "../../errors.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { SchemaWithJson } from "../../schema/with-json-schema.ts";
-import type { Icon } from "../../tags/looks.ts";
+import type { Icon } from "../../tags/display-metadata.ts";
 import {
   audioBlock,
   content,

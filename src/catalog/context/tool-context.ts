@@ -9,8 +9,13 @@ import type { Asks } from "../asking/asking.ts";
 import { createAsks } from "../asking/create-asks.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "../entry.ts";
 import type { DefaultScopes } from "../entry-scopes.ts";
-import { operationNotFound, toResultText, type Refused } from "../outcome.ts";
-import { toClientCannot, sessionOverOf, toUnanswered, toUnreached } from "../own-refusals.ts";
+import { operationNotFound, toResultText, type ErrorResult } from "../outcome.ts";
+import {
+  createClientCannot,
+  restoreSessionEndedError,
+  createUnansweredError,
+  createUnreachedError,
+} from "../own-refusals.ts";
 import type { WireName } from "../wire-name.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { OwnContext, type ContextSource } from "./own-context.ts";
@@ -69,7 +74,7 @@ type ReachProblem<TId extends string, TReach> = TReach extends readonly (infer P
     ? unknown
     : WireName<TId> extends Fitting<WireName<Pattern>>
       ? unknown
-      : TypeProblem<`"${TId}" is not within the "reach" of this tool`>
+      : TypeProblem<`"${TId}" is not within the "canCall" of this tool`>
   : unknown;
 
 /** The second argument of the handlers of hand-written tools, prompts and resources. Its functions can be destructured. */
@@ -80,15 +85,15 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
   readonly signal: AbortSignal;
   /**
    * The caller: anonymous over stdio, and over HTTP without `auth`. In a nested call it has the scopes of the calling tool's
-   * `authority`.
+   * `callScopes`.
    */
   readonly caller: Caller;
   readonly progress: (report: ProgressReport) => void;
   /** Writes to the client's log if the client has asked for that level. Never waits, never throws. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
   /**
-   * Calls another tool by its id or wire name, as a part of this call. The tool must be within the `reach` of this one, and gets the
-   * scopes of its `authority`; views do not matter. Resolves with the tool's `structuredContent`, in which a value that is not an
+   * Calls another tool by its id or wire name, as a part of this call. The tool must be within the `canCall` of this one, and gets the
+   * scopes of its `callScopes`; views do not matter. Resolves with the tool's `structuredContent`, in which a value that is not an
    * object is under `value`, or with its content blocks if it has none. Prompts, resources and completers reach no tool. After a
    * call of a tool without `mutates: false`, `ask` is refused: ask first.
    *
@@ -141,14 +146,14 @@ function isOwnCode(code: string): code is SurfaceErrorCode {
   return ownCodes.has(code);
 }
 
-function toError(refused: Refused): Refusal | SurfaceError {
+function toError(refused: ErrorResult): Refusal | SurfaceError {
   const { code, message, issues, details, correlationId, requiredCapabilities, unanswered } = refused;
-  if (requiredCapabilities !== undefined) return toClientCannot(requiredCapabilities);
-  if (code === operationNotFound.code) return toUnreached(refused);
+  if (requiredCapabilities !== undefined) return createClientCannot(requiredCapabilities);
+  if (code === operationNotFound.code) return createUnreachedError(refused);
   if (!isOwnCode(code)) return new Refusal(code, message, details);
-  const over = sessionOverOf(code, message);
+  const over = restoreSessionEndedError(code, message);
   if (over !== undefined) return over;
-  if (unanswered !== undefined) return toUnanswered(unanswered);
+  if (unanswered !== undefined) return createUnansweredError(unanswered);
   return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
 }
 

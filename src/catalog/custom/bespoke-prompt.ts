@@ -7,9 +7,9 @@ import { setOwn, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
 import { checkInput } from "../../surface/check-value.ts";
 import type { MaybeSchema } from "../../surface/member.ts";
-import { keepLooks, lookFields, type Looks } from "../../tags/looks.ts";
+import { freezeDisplayMetadata, displayFields, type DisplayMetadata } from "../../tags/display-metadata.ts";
 import type { UnfitForUri } from "../../tags/mcp-resource.ts";
-import { accessFieldsWithoutArgument, type ScopeOptions } from "../../tags/scopes.ts";
+import { scopeFieldsWithoutArgument, type ScopeOptions } from "../../tags/scopes.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import { blockJson, type ContentBlock } from "../content/content.ts";
 import type { MemoryContext } from "../context/memory-context.ts";
@@ -32,13 +32,13 @@ export interface PromptMessage {
 export type PromptAnswer = string | readonly PromptMessage[];
 
 /** The options of every prompt, apart from its input. */
-export interface PromptWords extends Looks, ScopeOptions {
+export interface PromptMetadata extends DisplayMetadata, ScopeOptions {
   readonly title?: string;
   readonly description?: string;
 }
 
 /** A prompt: an input and a handler that writes the messages. The protocol passes all arguments as texts. */
-export interface BespokePrompt<TInput, TSpec, TContext = MemoryContext> extends PromptWords {
+export interface BespokePrompt<TInput, TSpec, TContext = MemoryContext> extends PromptMetadata {
   /** The schema of the arguments: a flat object of scalars. @default no arguments */
   readonly input?: TInput;
   /** Proposes values by field. Fields of an enum or of true and false need no completer. */
@@ -57,7 +57,7 @@ export type TextsProblem<TInput> = [Extract<TInput, Schema>] extends [never]
 type AreTexts<TInput> = [TInput] extends [object] ? ([UnfitForUri<TInput>] extends [never] ? true : false) : false;
 
 /** A prompt, without the types of its schema. */
-export interface AnyBespokePrompt extends PromptWords {
+export interface AnyBespokePrompt extends PromptMetadata {
   readonly input?: MaybeSchema;
   readonly complete?: AnyBespokeCompleters;
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
@@ -70,8 +70,8 @@ const promptFields: OptionFields<AnyBespokePrompt> = {
   complete: unchecked,
   title: text,
   description: text,
-  ...lookFields,
-  ...accessFieldsWithoutArgument,
+  ...displayFields,
+  ...scopeFieldsWithoutArgument,
 };
 
 /** Checks a prompt. The compiler does so too. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`. */
@@ -156,7 +156,7 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: Be
     origin,
     title: prompt.title,
     description: prompt.description,
-    ...keepLooks(prompt),
+    ...freezeDisplayMetadata(prompt),
     ...toGuard(source.scopes.read, prompt),
     arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, source))),
     check: (args) => checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin),

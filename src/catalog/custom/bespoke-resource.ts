@@ -6,7 +6,7 @@ import type { InferInput, Schema } from "../../schema/standard.ts";
 import { checkInput } from "../../surface/check-value.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 import type { MaybeSchema } from "../../surface/member.ts";
-import { keepLooks, mimeTypeOption } from "../../tags/looks.ts";
+import { freezeDisplayMetadata, mimeTypeOption } from "../../tags/display-metadata.ts";
 import type { UnfitForUri } from "../../tags/mcp-resource.ts";
 import { resourceFields } from "../../tags/read-tag-options.ts";
 import type { CollectionResourceOptions, ResourceOptions } from "../../tags/tool-options.ts";
@@ -183,7 +183,7 @@ function toHead(key: string, resource: AnyBespokeResource, { scopes }: BespokeSo
   const { title, description, mimeType } = resource;
   return {
     ...{ id: key, origin: `resource "${key}"`, title, description, mimeType },
-    ...keepLooks(resource),
+    ...freezeDisplayMetadata(resource),
     ...toGuard(scopes.read, resource),
   };
 }

@@ -1,9 +1,15 @@
 import { isRecord } from "../../options/is-object.ts";
 import { callable, flag, option, required, type Option, type OptionFields } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
-import { isSchema, whyNoSchema, type InferInput, type InferOutput, type Schema } from "../../schema/standard.ts";
+import {
+  isSchema,
+  describeInvalidSchema,
+  type InferInput,
+  type InferOutput,
+  type Schema,
+} from "../../schema/standard.ts";
 import type { MaybeSchema } from "../../surface/member.ts";
-import { keepLooks } from "../../tags/looks.ts";
+import { freezeDisplayMetadata } from "../../tags/display-metadata.ts";
 import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
 import { scopeList } from "../../tags/scopes.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../../tags/tool-options.ts";
@@ -12,14 +18,14 @@ import type { Content } from "../content/content.ts";
 import type { MemoryContext } from "../context/memory-context.ts";
 import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
 import type { ToolEntry } from "../entry.ts";
-import { assertThingNamed, toGuard } from "../entry-scopes.ts";
+import { assertResourceArgument, toGuard } from "../entry-scopes.ts";
 import { maxPatternLength, maxPatterns } from "../glob.ts";
-import { confirmFields, keepNesting, toToolHints, type NestingWords } from "../tool-head.ts";
+import { confirmFields, freezeNesting, toToolHints, type NestingOptions } from "../tool-head.ts";
 import { toToolInput, toToolOutput } from "../tool-schemas.ts";
 import { toWireName } from "../wire-name.ts";
 
 /** The options of every hand-written tool, apart from its input. */
-export interface BespokeWords extends ToolOptions, NestingWords {
+export interface BespokeToolOptions extends ToolOptions, NestingOptions {
   /**
    * The schema of the result, which is validated. `richContent` for a tool that passes on content blocks of a procedure.
    * @default any JSON, not validated
@@ -72,7 +78,7 @@ type OutputOrProblem<TOutput> = unknown extends TOutput
 
 /** A tool that is not a member: an input and a handler. */
 export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = unknown, TReach = unknown> extends Omit<
-  BespokeWords,
+  BespokeToolOptions,
   "output" | "confirm"
 > {
   /** The schema of the arguments. @default no arguments */
@@ -88,21 +94,21 @@ export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = 
 }
 
 /** A hand-written tool, without the types of its schemas. */
-export interface AnyBespokeTool extends BespokeWords {
+export interface AnyBespokeTool extends BespokeToolOptions {
   readonly input?: MaybeSchema;
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
 /** A Standard Schema. */
 export const standardSchema: Option = {
-  problem: (value, path) => (isSchema(value) ? undefined : `its "${path}": ${whyNoSchema(value)}`),
+  problem: (value, path) => (isSchema(value) ? undefined : `its "${path}": ${describeInvalidSchema(value)}`),
 };
 
 /** The function that an entry must have. */
 export const handler: Option = { ...required(callable), code: "MISSING_HANDLER" };
 
 /** Patterns of the entries that a handler may call. */
-export const reach: Option = option(
+export const canCall: Option = option(
   `a list of at most ${maxPatterns} patterns, each 1 to ${maxPatternLength} characters`,
   (value) => Array.isArray(value) && value.length <= maxPatterns && Array.from<unknown>(value).every(isPattern),
 );
@@ -128,8 +134,8 @@ const toolOptionFields: OptionFields<AnyBespokeTool> = {
   output: standardSchema,
   ...toolFields,
   allowDash: flag,
-  reach,
-  authority: scopeList,
+  canCall,
+  callScopes: scopeList,
 };
 
 /** Checks a hand-written tool. The compiler does so too. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`, `CONTRADICTION`. */
@@ -150,17 +156,17 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
   const hints = toToolHints("unstated", options);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
   const input = toToolInput(tool.input, origin);
-  assertThingNamed(guard, input, origin);
+  assertResourceArgument(guard, input, origin);
   return {
     id: name,
     name: toWireName(name, { origin, allowDash: tool.allowDash ?? false }),
     origin,
     title: options.title,
     description: options.description,
-    ...keepLooks(options),
+    ...freezeDisplayMetadata(options),
     hints,
     ...guard,
-    ...keepNesting(tool, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
+    ...freezeNesting(tool, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     input,
     output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,

@@ -10,7 +10,7 @@ import type { SummariseItem } from "../../tags/tool-options.ts";
 import type { ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
 import { maxListedItems, toListedItems, withKeyCompleters } from "../resources/collection-keys.ts";
 import { compileOutput } from "../tool-schemas.ts";
-import { originOf, type Exposed, type KindMapping } from "./mapping.ts";
+import { originOf, type ExposedMember, type KindMapping } from "./mapping.ts";
 import {
   encodeBare,
   stringifyBare,
@@ -22,12 +22,12 @@ import {
   type TemplateShape,
 } from "./resource-entries.ts";
 
-type ExposedCollection = Exposed<MemberOfKind<"collection">>;
+type ExposedCollection = ExposedMember<MemberOfKind<"collection">>;
 type AnySummary = SummariseItem<unknown, unknown>;
 type PageViews = (page: PageOptions) => ResourceView;
 
 /** Returns the description of a list. The description of a collection often describes its items. */
-function describeList({ options, member }: Exposed, list: string): Pick<TemplateEntry, "description"> {
+function describeList({ options, member }: ExposedMember, list: string): Pick<TemplateEntry, "description"> {
   const description = options.description ?? member.description;
   return {
     description: options.listDescription ?? (description === undefined ? undefined : `${list} of: ${description}`),

@@ -10,7 +10,7 @@ import { Stale } from "../../surface/reading.ts";
 import { jsonMimeType } from "../content/resource-body.ts";
 import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry, TemplateVariable } from "../entry.ts";
 import { argumentOf } from "../tool-schemas.ts";
-import { toEntryHead, originOf, type Exposed, type ResourceEntries } from "./mapping.ts";
+import { toEntryHead, originOf, type ExposedMember, type ResourceEntries } from "./mapping.ts";
 
 // JSON.stringify({ value: x }) is this, the JSON text of x, and a brace.
 const wrapPrefix = '{"value":';
@@ -75,19 +75,19 @@ export function toMemberView<TValue>(
   };
 }
 
-function readView({ channel }: Exposed, view: ResourceView, call: EntryCall): ReadResult {
+function readView({ channel }: ExposedMember, view: ResourceView, call: EntryCall): ReadResult {
   // Reads are frequent, and a channel takes only the signal of the call: so pass the call itself.
   return andThen(view.fetch(channel, call), (value) => view.render(value));
 }
 
-function toWatch({ options, member }: Exposed, view: ResourceView): LinkedWatch {
+function toWatch({ options, member }: ExposedMember, view: ResourceView): LinkedWatch {
   const watch = { windowMs: options.windowMs, ...view };
   const hasSource = member.kind === "cell" || member.kind === "collection";
   return hasSource ? { ...watch, refresh: async (channel, use) => view.fetch(channel, use) } : watch;
 }
 
 /** Creates the resource of an exposed member, under the URI of the member. */
-export function toResourceEntry(exposed: Exposed, view: ResourceView): ResourceEntry {
+export function toResourceEntry(exposed: ExposedMember, view: ResourceView): ResourceEntry {
   return {
     ...toEntryHead(exposed),
     uri: exposed.uri,
@@ -159,7 +159,7 @@ interface TemplateView {
 }
 
 /** Creates a template of an exposed member: the URI of the member, followed by variables. */
-export function toTemplateEntry(exposed: Exposed, { shape, viewOf }: TemplateView): TemplateEntry {
+export function toTemplateEntry(exposed: ExposedMember, { shape, viewOf }: TemplateView): TemplateEntry {
   const { uri } = exposed;
   return {
     ...toEntryHead(exposed),
@@ -173,7 +173,7 @@ export function toTemplateEntry(exposed: Exposed, { shape, viewOf }: TemplateVie
 
 /** Creates the resource of a stream or event, or a template if it takes input. */
 export function toListenedEntries(
-  exposed: Exposed<MemberOfKind<"stream" | "event">>,
+  exposed: ExposedMember<MemberOfKind<"stream" | "event">>,
   viewOf: (input: unknown) => ResourceView,
 ): ResourceEntries {
   const { input } = exposed.member;

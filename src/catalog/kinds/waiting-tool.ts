@@ -13,7 +13,7 @@ import {
   withFields,
   type NumberField,
 } from "../tool-schemas.ts";
-import { originOf, type Exposed } from "./mapping.ts";
+import { originOf, type ExposedMember } from "./mapping.ts";
 
 /** Milliseconds that a call may take beyond its longest wait before it fails with `TIMEOUT`. */
 export const slackMs = 5000;
@@ -71,7 +71,7 @@ interface WaitingTool<TFields extends object> {
 
 /** Creates the tool of a stream or an event, which reads and bounds its wait. */
 export function toWaitingTool<TFields extends object>(
-  exposed: Exposed<MemberOfKind<"event" | "stream">>,
+  exposed: ExposedMember<MemberOfKind<"event" | "stream">>,
   { wait, fields, readFields, output, run }: WaitingTool<TFields>,
 ): ToolEntry {
   const { member, options } = exposed;

@@ -9,7 +9,7 @@ import type { ResourceEntry, ToolEntry } from "../entry.ts";
 import { patchSorted } from "../list-changes.ts";
 import { createUriResolver } from "../resolve-uri.ts";
 import type { MountSource } from "./mount.ts";
-import { leftOut, MountedList } from "./mounted-list.ts";
+import { skippedEntryError, MountedList } from "./mounted-list.ts";
 import { MountedSource, type MountedLists } from "./mounted-source.ts";
 
 const mebibyte = 1024 * 1024;
@@ -39,7 +39,7 @@ const noClient: SurfaceClient<unknown> = Object.freeze({});
 /** Creates the lists of mounted entries, whose names differ from those of the app. */
 function createLists(base: Catalog, report: FaultReporter): MountedLists {
   const tell = (cause: unknown, { origin }: { readonly origin: string }): void =>
-    void internalError(leftOut(cause, origin), origin, report);
+    void internalError(skippedEntryError(cause, origin), origin, report);
   const resolve = createUriResolver(base);
   return {
     tools: new MountedList<ToolEntry>({

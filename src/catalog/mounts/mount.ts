@@ -37,9 +37,9 @@ export interface MountedOperation extends ScopeOptions {
   /** Asks the user before each call; as the option of tools of this name. */
   readonly confirm?: Confirm;
   /** The tools it may call by `context.call`: ids or names on the wire with the prefix, as patterns with `*` and `?`. @default none */
-  readonly reach?: readonly string[];
+  readonly canCall?: readonly string[];
   /** The scopes that it calls them with. @default the read scope of the app, and its write scope unless it only reads */
-  readonly authority?: readonly string[];
+  readonly callScopes?: readonly string[];
 }
 
 /** The context of a running operation. */
@@ -162,6 +162,6 @@ export function mountedResourceOrigin(prefix: string, path: string): string {
 }
 
 /** Returns whether a wire name is reserved for a mount. A mount without a prefix reserves none. */
-export function takesName(prefix: string, wireName: string): boolean {
+export function reservesWireName(prefix: string, wireName: string): boolean {
   return prefix !== "" && wireName.startsWith(`${prefix}_`);
 }

@@ -8,10 +8,10 @@ import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../t
 import { OwnContext, type ContextSource } from "../context/own-context.ts";
 import { CommonContext } from "../context/tool-context.ts";
 import type { EntryCall, ToolEntry } from "../entry.ts";
-import { assertThingNamed, toGuard, type DefaultScopes } from "../entry-scopes.ts";
+import { assertResourceArgument, toGuard, type DefaultScopes } from "../entry-scopes.ts";
 import { operationNotFound } from "../outcome.ts";
 import { unreachedFault } from "../own-refusals.ts";
-import { confirmFields, keepNesting, toToolHints } from "../tool-head.ts";
+import { confirmFields, freezeNesting, toToolHints } from "../tool-head.ts";
 import { toWireName } from "../wire-name.ts";
 import { mountedId, operationOrigin, type MountContext, type MountedOperation, type MountSource } from "./mount.ts";
 import { toMountedSchemas, type MountedSchemas } from "./read-mounted.ts";
@@ -111,7 +111,7 @@ export function toMountedEntry(
   const hints = hintsOf(operation);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, operation);
   const { owner, input, output, details, errors } = toMountedSchemas(operation, origin);
-  assertThingNamed(guard, input, origin);
+  assertResourceArgument(guard, input, origin);
   const wireName = toWireName(id, { origin, allowDash: true });
   const now = (): ToolEntry | undefined => {
     lookAt(name, deps);
@@ -129,7 +129,7 @@ export function toMountedEntry(
     ...{ title, description, version, hints, input, output, owner, errors, tags },
     ...guard,
     isInternal: operation.visibility === "internal",
-    ...keepNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
+    ...freezeNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     countsQuestions: operation.timeoutMs !== undefined,
     onDisconnect: defaultOnDisconnect,

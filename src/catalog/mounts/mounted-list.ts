@@ -167,7 +167,7 @@ export class MountedList<TEntry extends Named> {
  * Returns the error that reports an entry as left out. An error of this package keeps its message, and loses its stack, which would not
  * help the author; anything else becomes the cause.
  */
-export function leftOut(cause: unknown, where: string): SurfaceError {
+export function skippedEntryError(cause: unknown, where: string): SurfaceError {
   const error =
     cause instanceof SurfaceError
       ? new SurfaceError(cause.code, `${cause.message}; it is left out`, { issues: cause.issues })

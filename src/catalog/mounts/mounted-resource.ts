@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { Newest } from "../../spine/pushing.ts";
-import { internalError, onRejection, runUnawaited } from "../../surface/fault.ts";
+import { internalError, handleRejection, runUnawaited } from "../../surface/fault.ts";
 import { isSameContent, toResourceContent } from "../content/resource-body.ts";
 import { runHandler } from "../context/tool-context.ts";
 import type { EntryCall, EntryGuard, LocalUse, ResourceContent, ResourceEntry } from "../entry.ts";
@@ -31,7 +31,7 @@ function openChanges(
   });
   const stop: unknown = source.watch(path, () => changes.tell(undefined));
   if (typeof stop === "function") return changes;
-  onRejection(stop, fail);
+  handleRejection(stop, fail);
   throw new SurfaceError("INVALID_OPTION", `Cannot watch "${path}": its source's watch() must return a function`);
 }
 

@@ -1,11 +1,11 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Share } from "../../spine/budget.ts";
-import { internalError, onRejection, runUnawaited } from "../../surface/fault.ts";
+import { internalError, handleRejection, runUnawaited } from "../../surface/fault.ts";
 import type { ResourceEntry, ToolEntry } from "../entry.ts";
 import { PendingDiff, type ListDiff } from "../list-changes.ts";
 import { isDiffing, kSubscribeDiffs, mountedId, mountOrigin } from "./mount.ts";
 import { toMountedEntry, type MountDeps } from "./mounted-entry.ts";
-import { leftOut, type MountedList, type SourceUpdates } from "./mounted-list.ts";
+import { skippedEntryError, type MountedList, type SourceUpdates } from "./mounted-list.ts";
 import { toMountedResource } from "./mounted-resource.ts";
 import { readOperation, readResource, schemaLength } from "./read-mounted.ts";
 
@@ -98,7 +98,7 @@ export class MountedSource {
     try {
       const stop: unknown = isDiffing(source) ? source[kSubscribeDiffs](onDiff) : source.subscribe(onChange);
       if (typeof stop !== "function") {
-        onRejection(stop, (cause) => this.#report(cause));
+        handleRejection(stop, (cause) => this.#report(cause));
         throw new SurfaceError(
           "INVALID_OPTION",
           `Cannot observe ${this.#where}: its subscribe() must return a function`,
@@ -142,7 +142,7 @@ export class MountedSource {
     try {
       const listed = list();
       if (Array.isArray(listed)) return Array.from<unknown>(listed);
-      onRejection(listed, (cause) => this.#report(cause));
+      handleRejection(listed, (cause) => this.#report(cause));
       throw new SurfaceError("INVALID_OPTION", `Cannot list ${this.#where}: its ${must}`);
     } catch (cause) {
       this.#report(cause);
@@ -154,7 +154,7 @@ export class MountedSource {
     try {
       return make();
     } catch (cause) {
-      this.#report(leftOut(cause, this.#where));
+      this.#report(skippedEntryError(cause, this.#where));
       return undefined;
     }
   }

@@ -4,12 +4,12 @@ import { invalidOption, readOptions } from "../../options/read-options.ts";
 import { SurfaceError } from "../../errors.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
-import { isBrokenSchema, isSchema, type Schema } from "../../schema/standard.ts";
-import { mimeTypeOption } from "../../tags/looks.ts";
+import { isInvalidSchema, isSchema, type Schema } from "../../schema/standard.ts";
+import { mimeTypeOption } from "../../tags/display-metadata.ts";
 import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
-import { accessFields, accessFieldsWithoutArgument, scopeList } from "../../tags/scopes.ts";
-import { reach } from "../custom/bespoke-tool.ts";
-import type { FaceOwned, ToolEntry, ToolInput, ToolOutput } from "../entry.ts";
+import { scopeFields, scopeFieldsWithoutArgument, scopeList } from "../../tags/scopes.ts";
+import { canCall } from "../custom/bespoke-tool.ts";
+import type { OwnSchemas, ToolEntry, ToolInput, ToolOutput } from "../entry.ts";
 import { decodeSegment } from "../resolve-uri.ts";
 import { compileOutput, toToolInput, toToolOutput } from "../tool-schemas.ts";
 import { toWireName } from "../wire-name.ts";
@@ -37,7 +37,7 @@ function areTags(tags: unknown): boolean {
 
 /** Schemas of some libraries are functions. The content of a JSON Schema is checked on conversion. */
 function mayBeSchema(value: unknown): boolean {
-  return (isRecord(value) || isFunction(value)) && !isBrokenSchema(value);
+  return (isRecord(value) || isFunction(value)) && !isInvalidSchema(value);
 }
 
 function areSchemas(errors: unknown): boolean {
@@ -63,9 +63,9 @@ const operationFields: OptionFields<MountedOperation> = {
   openWorld: flag,
   timeoutMs: toolFields.timeoutMs,
   confirm: toolFields.confirm,
-  reach,
-  authority: scopeList,
-  ...accessFields,
+  canCall,
+  callScopes: scopeList,
+  ...scopeFields,
 };
 
 const resourceFields: OptionFields<MountedResource> = {
@@ -73,7 +73,7 @@ const resourceFields: OptionFields<MountedResource> = {
   title: text,
   description: text,
   mimeType: mimeTypeOption,
-  ...accessFieldsWithoutArgument,
+  ...scopeFieldsWithoutArgument,
 };
 
 /** Copies a list or an object, frozen. The copy of a list has `undefined` for a hole, which is then refused. */
@@ -142,7 +142,7 @@ export function readResource(given: unknown, prefix: string): MountedResource {
 
 /** The converted schemas of a mounted operation. */
 export interface MountedSchemas {
-  readonly owner: FaceOwned;
+  readonly owner: OwnSchemas;
   readonly input: ToolInput;
   readonly output: ToolOutput;
   /** The schemas of the details of declared codes. */

@@ -1,10 +1,10 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
-import { followSignal, toAborted } from "../../spine/signals.ts";
+import { followSignal, createAbortedError } from "../../spine/signals.ts";
 import { type Caller, callerKey, visibleKey } from "../../surface/caller.ts";
 import { unrefTimer } from "../../surface/system-clock.ts";
 import type { EntryCall } from "../entry.ts";
 import type { Resolved } from "../resolve-uri.ts";
-import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
+import type { ResourceWatches, Wanted, WatchHandle } from "./resource-watches.ts";
 import { shortHash, type Mark } from "./watched-resource.ts";
 
 /** The input of one wait. */
@@ -77,7 +77,7 @@ const maxForOne = maxLingering / 4;
 
 interface Lingering {
   readonly caller: Caller;
-  readonly watching: Watching;
+  readonly watching: WatchHandle;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -154,7 +154,7 @@ interface WaitOutcome {
 /** One resource of a wait. */
 interface Item {
   readonly wanted: Wanted;
-  readonly watching: Watching;
+  readonly watching: WatchHandle;
   readonly base: Mark;
   isShown: boolean;
   /** Whether its resource was removed during the wait. */
@@ -199,7 +199,7 @@ class ChangeWait {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const leaveSignal = followSignal(signal, () => this.fail(toAborted(signal, "Waiting for a change")));
+    const leaveSignal = followSignal(signal, () => this.fail(createAbortedError(signal, "Waiting for a change")));
     let leaveShown: (() => void) | undefined;
     try {
       for (const [uri, resolved] of resources) this.#add(uri, resolved);

@@ -4,14 +4,14 @@ import type { Caller } from "../../surface/caller.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent } from "../entry.ts";
-import { cannotNest, isAbsent } from "../outcome.ts";
+import { rejectNestedCall, isAbsent } from "../outcome.ts";
 import { cannotAsk } from "../own-refusals.ts";
 
 function ignore(): void {}
 
 /** Returns the call of a read that no caller has made. It can neither ask a client nor call tools. */
 function callOf(signal: AbortSignal, caller: Caller): EntryCall {
-  return { signal, progress: ignore, caller, nest: cannotNest, ...cannotAsk };
+  return { signal, progress: ignore, caller, nest: rejectNestedCall, ...cannotAsk };
 }
 
 /** A read for {@link inTime}. */
@@ -20,7 +20,7 @@ export interface TimedRead<TValue> {
   readonly caller: Caller;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Names the work in errors, for example `Watching resource "log"`. */
+  /** Names the work in errors, for example `WatchHandle resource "log"`. */
   readonly doing: string;
 }
 

@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "../entry.ts";
 import type { Resolved } from "../resolve-uri.ts";
 import { contentText } from "../content/resource-body.ts";
-import type { ResourceWatches, Watching } from "./resource-watches.ts";
+import type { ResourceWatches, WatchHandle } from "./resource-watches.ts";
 
 /** A collection whose items are listed. */
 export type ListingEntry = ResourceEntry & Required<Pick<ResourceEntry, "toItems">>;
@@ -43,7 +43,7 @@ class ItemList {
   readonly entry: ListingEntry;
   readonly #watches: ResourceWatches;
   readonly #changed: (list: ItemList) => void;
-  #watching: Watching | undefined;
+  #watching: WatchHandle | undefined;
   /** The items that the listeners know; `undefined` until items were shown. */
   #shown: readonly ListedItem[] | undefined;
   /** Whether an empty list was shown because the items could not be read. */

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { OpenedLink } from "../../links/dial-link.ts";
 import type { Clock, Random } from "../../spine/clock.ts";
-import { ConnectionHolder, type HeldLink } from "../../spine/connection-holder.ts";
+import { ConnectionManager, type HeldLink } from "../../spine/connection-manager.ts";
 import { type Subscription, Subscriptions, type Watcher, type WatchEvents } from "../../spine/subscriptions.ts";
 import { callerKey, visibleKey, type Caller } from "../../surface/caller.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "../entry.ts";
 import type { Resolved, UriResolver } from "../resolve-uri.ts";
-import { WatchedResource, type ChangeCount, type Written } from "./watched-resource.ts";
+import { WatchedResource, type ChangeCount, type WrittenContent } from "./watched-resource.ts";
 
 /** Milliseconds until the read of a watcher that joins others is aborted. The watcher has joined then in any case. */
 const maxRefreshMs = 10_000;
@@ -37,7 +37,7 @@ export interface Wanted {
 }
 
 /** Callbacks of a watcher. */
-export interface WatchTold {
+export interface WatchListener {
   /** Announces a change, as the throttle of the resource allows. */
   changed(): void;
   /** Called once, perhaps at once: no change is missed from then on. `isThere` is false if nothing can be under the URI. */
@@ -45,7 +45,7 @@ export interface WatchTold {
 }
 
 /** The part of one watcher in a watched resource. Call {@link end} when done. */
-export interface Watching {
+export interface WatchHandle {
   readonly resource: WatchedResource;
   /**
    * Reads the source of a resource that others watched before: a poll could otherwise miss a change that this watcher knows
@@ -58,16 +58,16 @@ export interface Watching {
 
 /** Announces changes; and, once, that none is missed from then on: after the read that joining others takes. */
 class AnnouncingWatcher implements Watcher {
-  readonly #listener: WatchTold;
-  #watching: Watching | undefined;
+  readonly #listener: WatchListener;
+  #watching: WatchHandle | undefined;
   #isOpen = false;
 
-  constructor(listener: WatchTold) {
+  constructor(listener: WatchListener) {
     this.#listener = listener;
   }
 
   /** Starts with what is known already. Returns a function that ends the watch. */
-  start(watching: Watching): () => void {
+  start(watching: WatchHandle): () => void {
     this.#watching = watching;
     this.moved();
     return () => {
@@ -153,7 +153,7 @@ export class ResourceWatches {
   readonly #deps: ResourceWatchesDeps;
   readonly #clock: Clock;
   /** Resources of this process are watched over a link that is always there, so that a failed one is opened again. */
-  readonly #local: ConnectionHolder<HeldLink>;
+  readonly #local: ConnectionManager<HeldLink>;
   readonly #localSubscriptions: Subscriptions<HeldLink, unknown>;
   readonly #shared = new Map<string, Shared>();
   readonly #counts = new CallerCounts();
@@ -168,7 +168,7 @@ export class ResourceWatches {
     const { clock = systemClock, random = Math.random } = deps;
     this.#deps = deps;
     this.#clock = clock;
-    this.#local = new ConnectionHolder({
+    this.#local = new ConnectionManager({
       what: "resources of this process",
       dial: (events) => {
         events.opened(localLink);
@@ -242,13 +242,13 @@ export class ResourceWatches {
   }
 
   /** Watches a resource. The snapshot that opens the watch is not announced. Returns a function that ends it. */
-  watch(wanted: Wanted, listener: WatchTold): () => void {
+  watch(wanted: Wanted, listener: WatchListener): () => void {
     const watcher = new AnnouncingWatcher(listener);
     return watcher.start(this.join(wanted, watcher));
   }
 
   /** Joins the watchers of a resource. Works, and waits, also while there is no backend. */
-  join(wanted: Wanted, watcher: Watcher): Watching {
+  join(wanted: Wanted, watcher: Watcher): WatchHandle {
     const { caller, resolved } = wanted;
     const { watch } = resolved;
     const known = this.#at(keyOf(wanted, watch), resolved.id);
@@ -314,7 +314,7 @@ export class ResourceWatches {
     return this.#deps.subscriptions.latest(key) ?? this.#localSubscriptions.latest(key);
   }
 
-  #writtenOf(shared: Shared | undefined): Written | undefined {
+  #writtenOf(shared: Shared | undefined): WrittenContent | undefined {
     const latest = shared && this.#latest(shared);
     return latest && shared?.resource.write(latest.value);
   }

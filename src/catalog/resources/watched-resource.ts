@@ -8,7 +8,7 @@ import { isSameContent, toDistinctText } from "../content/resource-body.ts";
 import type { ResourceContent, ResourceWatch } from "../entry.ts";
 
 /** A value as resource content. */
-export interface Written {
+export interface WrittenContent {
   /** `undefined`: the resource is absent. */
   readonly content: ResourceContent | undefined;
 }
@@ -58,7 +58,7 @@ const outdated = -2;
 const warmMs = 1000;
 
 /** Returns a text that identifies a written value. */
-function toDistinct(written: Written | undefined): string {
+function toDistinct(written: WrittenContent | undefined): string {
   if (written === undefined) return "unknown";
   return written.content === undefined ? "absent" : toDistinctText(written.content);
 }
@@ -91,7 +91,7 @@ export class WatchedResource {
   #version = 0;
   #digest: { readonly of: unknown; readonly text: string } | undefined;
   #link: OpenedLink | undefined;
-  #written: { readonly of: unknown; readonly written: Written | undefined } | undefined;
+  #written: { readonly of: unknown; readonly written: WrittenContent | undefined } | undefined;
 
   constructor(deps: WatchedResourceDeps) {
     this.#deps = deps;
@@ -159,10 +159,10 @@ export class WatchedResource {
   }
 
   /** Writes a value; `undefined` if it cannot be written, or holds nothing to read yet. */
-  write(value: unknown): Written | undefined {
+  write(value: unknown): WrittenContent | undefined {
     const last = this.#written;
     if (last !== undefined && Object.is(last.of, value)) return last.written;
-    let written: Written | undefined;
+    let written: WrittenContent | undefined;
     try {
       written = { content: this.#deps.watch.render(value) };
     } catch {

@@ -2,7 +2,7 @@ import type { ProgressReport } from "../../catalog/entry.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import { followSignal } from "../../spine/signals.ts";
-import { burst, nextTurn } from "../../surface/owner/waiting.ts";
+import { stepsPerTurn, nextTurn } from "../../surface/owner/waiting.ts";
 import { isFunction } from "../../options/is-object.ts";
 
 /**
@@ -180,7 +180,7 @@ export async function runSteps(steps: Steps, { signal, report, fail }: StepsList
       const result: unknown = await next();
       if (isDone(result)) return valueOf(result);
       if (!signal.aborted) report(valueOf(result));
-      if (count % burst === 0) await nextTurn();
+      if (count % stepsPerTurn === 0) await nextTurn();
     }
     throw signal.reason;
   } finally {

@@ -67,7 +67,7 @@ export function toActionInput({ parameters, schema }: Pick<AgenticAction, "param
 }
 
 /** An action and its service. */
-export interface OwnedAction {
+export interface ServiceAction {
   readonly service: AgenticService;
   readonly key: string;
   readonly action: object;
@@ -77,7 +77,7 @@ export interface OwnedAction {
 }
 
 /** Calls an action. `execute` of a service passes on one argument, so an action with several is called directly. */
-function run({ service, key, action, input }: OwnedAction, given: unknown): unknown {
+function run({ service, key, action, input }: ServiceAction, given: unknown): unknown {
   if (input.spread === undefined) return service.execute(key, given);
   const execute: unknown = Reflect.get(action, "execute");
   if (typeof execute === "function") return Reflect.apply(execute, action, [...input.spread(given)]);
@@ -88,7 +88,7 @@ function run({ service, key, action, input }: OwnedAction, given: unknown): unkn
  * Runs an action. `undefined` becomes an empty text; a text becomes a refusal, unless the option `texts` is `"answer"`; anything else
  * is data. Rejects with the error of the service.
  */
-export async function runAction(owned: OwnedAction, given: unknown): Promise<unknown> {
+export async function runAction(owned: ServiceAction, given: unknown): Promise<unknown> {
   const answer = await run(owned, given);
   if (answer === undefined) return content([""]);
   return typeof answer === "string" ? content([answer], { isError: owned.texts === "refusal" }) : answer;

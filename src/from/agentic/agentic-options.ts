@@ -4,16 +4,16 @@ import { invalidOption, readOptions, type ReadOptions } from "../../options/read
 import type { FaultReporter } from "../../surface/fault.ts";
 
 /** Metadata of an action that the author adds to its service's own. */
-export interface ActionWords extends Omit<
+export interface ActionMetadata extends Omit<
   MountedOperation,
-  "name" | "inputSchema" | "outputSchema" | "errorSchemas" | "reach" | "authority"
+  "name" | "inputSchema" | "outputSchema" | "errorSchemas" | "canCall" | "callScopes"
 > {
   /** Meaning of a text that the action returns: the reason why it refused, or its answer. @default "refusal" */
   readonly texts?: "refusal" | "answer";
 }
 
 /** Metadata of a state that the author adds to its service's own. */
-export type StateWords = Omit<MountedResource, "path" | "mimeType">;
+export type StateMetadata = Omit<MountedResource, "path" | "mimeType">;
 
 /** Options of a mounted service. */
 export interface AgenticOptions {
@@ -35,14 +35,14 @@ export interface AgenticOptions {
    * @param action - the key of the action in its service: `"heal"`, `"turn-off"`.
    * @param path - the keys of the links to its service: `[]`, `["cat"]`. The name of the first service precedes them if there are several.
    */
-  readonly describe?: (action: string, path: readonly string[]) => ActionWords | undefined;
+  readonly describe?: (action: string, path: readonly string[]) => ActionMetadata | undefined;
   /**
    * Returns metadata of a state, in the same way. Requires `states: "resource"`.
    *
    * @param state - the key of the state in its service: `"health"`.
    * @param path - as in {@link describe}.
    */
-  readonly describeState?: (state: string, path: readonly string[]) => StateWords | undefined;
+  readonly describeState?: (state: string, path: readonly string[]) => StateMetadata | undefined;
   /** Receives errors that services throw, and faults in what they report. @default `console.error` */
   readonly onFault?: FaultReporter;
 }

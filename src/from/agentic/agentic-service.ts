@@ -2,7 +2,7 @@ import type { MountSource } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { readAgenticOptions, type AgenticOptions } from "./agentic-options.ts";
 import { AgenticSource } from "./agentic-source.ts";
-import { toSegment } from "../names.ts";
+import { toIdSegment } from "../names.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 import type { ServiceRoot } from "./service-tree.ts";
 import { isObject } from "../../options/is-object.ts";
@@ -55,7 +55,7 @@ function toRoots(services: AgenticServices): readonly ServiceRoot[] {
         "INVALID_OPTION",
         'each of several must have a "serviceName"; or pass a record, such as { shop, bank }',
       );
-    const segment = toSegment(name);
+    const segment = toIdSegment(name);
     const other = taken.get(segment);
     if (other !== undefined)
       fail("NAME_COLLISION", `service "${name}" and service "${other}" both have the name "${segment}"`);

@@ -5,14 +5,14 @@ import { jsonBody } from "../../catalog/content/resource-body.ts";
 import { Refusal } from "../../errors.ts";
 import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
-import { ActionBook, type Callable } from "./action-book.ts";
+import { ActionRegistry, type Callable } from "./action-registry.ts";
 import type { ReadAgenticOptions } from "./agentic-options.ts";
-import { Complaints } from "./complaints.ts";
+import { WarningLog } from "./warning-log.ts";
 import { isSameValue } from "./values.ts";
 import { createLinksTool, createStateTool } from "./source-tools.ts";
 import type { PartName } from "./service-parts.ts";
 import { ServiceTree, type ServiceRoot } from "./service-tree.ts";
-import { StateBook, type Seen } from "./state-book.ts";
+import { StateRegistry, type Seen } from "./state-registry.ts";
 import { toStateJson } from "./state-json.ts";
 
 /** Listeners of the state under a path. */
@@ -46,9 +46,9 @@ function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean
 export class AgenticSource {
   readonly #options: ReadAgenticOptions;
   readonly #tree: ServiceTree;
-  readonly #actions: ActionBook;
-  readonly #states: StateBook;
-  readonly #complaints: Readonly<Record<PartName, Complaints>>;
+  readonly #actions: ActionRegistry;
+  readonly #states: StateRegistry;
+  readonly #complaints: Readonly<Record<PartName, WarningLog>>;
   readonly #tools: ReadonlyMap<string, Callable>;
   readonly #listeners = new Listeners();
   readonly #watches = new Map<string, Watch>();
@@ -66,7 +66,7 @@ export class AgenticSource {
 
   constructor(roots: readonly ServiceRoot[], options: ReadAgenticOptions, where: string) {
     const report = toSafeReporter(options.onFault ?? reportToConsole);
-    const complaints = (): Complaints => new Complaints(report, where);
+    const complaints = (): WarningLog => new WarningLog(report, where);
     this.#options = options;
     this.#complaints = { actions: complaints(), states: complaints(), links: complaints() };
     const { links, listLinks, states } = options;
@@ -78,8 +78,8 @@ export class AgenticSource {
       changed: (part) => this.#change(part),
       complaints: this.#complaints.links,
     });
-    this.#actions = new ActionBook(options.describe, this.#complaints.actions);
-    this.#states = new StateBook(options.describeState, this.#complaints.states);
+    this.#actions = new ActionRegistry(options.describe, this.#complaints.actions);
+    this.#states = new StateRegistry(options.describeState, this.#complaints.states);
     this.#tools = this.#createTools();
   }
 

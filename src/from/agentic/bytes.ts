@@ -174,7 +174,7 @@ function withBytes(json: JsonValue, found: readonly Bytes[]): unknown {
 }
 
 /** Creates the schema of an input with bytes. It decodes the texts at which the plan has bytes, and refuses those that are not base64. */
-export function toBytesSchema(json: JsonSchema, plan: BytesPlan): SchemaWithJson<JsonValue, unknown> {
+export function createBytesSchema(json: JsonSchema, plan: BytesPlan): SchemaWithJson<JsonValue, unknown> {
   const standard: JsonValidator["~standard"] = fromJsonSchema(json)["~standard"];
   return {
     "~standard": {

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { onRejection, runUnawaited } from "../../surface/fault.ts";
+import { handleRejection, runUnawaited } from "../../surface/fault.ts";
 import type { AgenticService } from "./service-shape.ts";
 
 /** A listener of an observed part. */
@@ -65,7 +65,7 @@ export class ObservedPart {
   }
 
   #refuse(stop: unknown): void {
-    onRejection(stop, (cause) => this.#tell(cause));
+    handleRejection(stop, (cause) => this.#tell(cause));
     this.#tell(
       new SurfaceError(
         "INVALID_OPTION",
@@ -115,9 +115,9 @@ export class ObservedPart {
 export type PartName = "actions" | "states" | "links";
 
 /** The observables of a service, each with one subscription in the process. */
-export type ServiceParts = Readonly<Record<PartName, ObservedPart>>;
+export type ServiceObservations = Readonly<Record<PartName, ObservedPart>>;
 
-const known = new WeakMap<AgenticService, ServiceParts>();
+const known = new WeakMap<AgenticService, ServiceObservations>();
 
 function toPart(service: AgenticService, name: PartName): ObservedPart {
   return new ObservedPart((notify) => {
@@ -128,7 +128,7 @@ function toPart(service: AgenticService, name: PartName): ObservedPart {
 }
 
 /** Returns the observables of a service, the same ones for all apps and links. */
-export function partsOf(service: AgenticService): ServiceParts {
+export function partsOf(service: AgenticService): ServiceObservations {
   let parts = known.get(service);
   if (parts === undefined) {
     parts = Object.freeze({

@@ -1,9 +1,9 @@
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import type { Complaints } from "./complaints.ts";
+import type { WarningLog } from "./warning-log.ts";
 import { entriesOf } from "./values.ts";
 import { toId } from "../names.ts";
-import { partsOf, type ObservedPart, type PartName, type ServiceParts } from "./service-parts.ts";
+import { partsOf, type ObservedPart, type PartName, type ServiceObservations } from "./service-parts.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 
 /** A mounted service and its name, as a path of keys; `[]` for a single service. */
@@ -13,8 +13,8 @@ export interface ServiceRoot {
 }
 
 /** A service at one path. A service that several links lead to has a place for each path. */
-export interface Place extends ServiceRoot {
-  readonly parts: ServiceParts;
+export interface ServicePlace extends ServiceRoot {
+  readonly parts: ServiceObservations;
 }
 
 /** A link and its target. */
@@ -36,7 +36,7 @@ export interface ServiceTreeDeps {
   readonly parts: readonly PartName[];
   /** Called when a part has a value. Must not throw. */
   readonly changed: (part: PartName) => void;
-  readonly complaints: Complaints;
+  readonly complaints: WarningLog;
 }
 
 /** Links from a root to a place. */
@@ -63,7 +63,7 @@ export class ServiceTree {
   #observed: Observed = new Map();
   #next = new Map<ObservedPart, () => void>();
   #joining: ObservedPart | undefined;
-  #places: Place[] = [];
+  #places: ServicePlace[] = [];
   #links: FoundLink[] = [];
 
   constructor(deps: ServiceTreeDeps) {
@@ -71,7 +71,7 @@ export class ServiceTree {
   }
 
   /** The places, a service before its linked services. */
-  get places(): readonly Place[] {
+  get places(): readonly ServicePlace[] {
     return this.#places;
   }
 
@@ -140,7 +140,7 @@ export class ServiceTree {
     this.#deps.complaints.add(message, new SurfaceError("INVALID_OPTION", message));
   }
 
-  #take(parts: ServiceParts, name: PartName): void {
+  #take(parts: ServiceObservations, name: PartName): void {
     const part = parts[name];
     if (this.#next.has(part)) return;
     const leave = this.#observed.get(part);

@@ -1,10 +1,10 @@
 import { isJsonObject, setOwn, type JsonSchema, type JsonObject } from "../../schema/json.ts";
-import type { Callable } from "./action-book.ts";
+import type { Callable } from "./action-registry.ts";
 import { toId } from "../names.ts";
 import type { FoundLink } from "./service-tree.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import type { Seen } from "./state-book.ts";
+import type { Seen } from "./state-registry.ts";
 import { toStateJson } from "./state-json.ts";
 
 const linksSchema: JsonSchema = {

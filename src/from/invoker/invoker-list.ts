@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { internalError, onRejection, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
+import { internalError, handleRejection, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
 import type { ToolInvoker } from "./tool-invoker.ts";
 
 /** Dependencies of {@link InvokerList}. */
@@ -96,7 +96,7 @@ export class InvokerList {
         this.#stop = () => Reflect.apply(stop, undefined, []);
         return;
       }
-      onRejection(stop, (cause) => this.#report(cause));
+      handleRejection(stop, (cause) => this.#report(cause));
       throw new SurfaceError(
         "INVALID_OPTION",
         `Cannot subscribe to ${this.where}: its subscribe() must return a function`,

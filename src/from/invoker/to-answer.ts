@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json
 import { anyCodec } from "../../schema/wire-codec.ts";
 
 /** The tool that answers. */
-export interface AnsweredFor {
+export interface AnswerTarget {
   /** Whether the tool has an output schema. */
   readonly isDeclared: boolean;
   /** Adds members to `_meta` of the result. */
@@ -27,7 +27,7 @@ function toFailure({ content: blocks, structuredContent }: McpResult, isDeclared
   return content([...blocks.map(toBlock), ...said], { isError: true });
 }
 
-function passOn(result: McpResult, { isDeclared, addMeta }: AnsweredFor): unknown {
+function passOn(result: McpResult, { isDeclared, addMeta }: AnswerTarget): unknown {
   const { content: blocks, structuredContent, isError, _meta } = result;
   if (_meta !== undefined) addMeta(toMeta(_meta));
   if (isError === true) return toFailure(result, isDeclared);
@@ -62,7 +62,7 @@ function toBare(value: JsonValue | undefined, isDeclared: boolean): Content {
  *
  * @throws SurfaceError `INVALID_OPTION` for an invalid block, `UNSERIALISABLE`.
  */
-export function toAnswer(value: unknown, answered: AnsweredFor): unknown {
+export function toAnswer(value: unknown, answered: AnswerTarget): unknown {
   const { isDeclared } = answered;
   if (typeof value === "object" && value !== null) {
     // With an output schema, a value without `structuredContent` is the output itself.

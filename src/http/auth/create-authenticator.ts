@@ -17,7 +17,7 @@ import {
 } from "./verifications.ts";
 
 /** Dependencies of an {@link Authenticator}. */
-export interface AuthenticatorSetting {
+export interface AuthenticatorDeps {
   readonly scopes: CatalogScopes;
   /** Path of the MCP endpoint. */
   readonly path: string;
@@ -106,13 +106,13 @@ class TokenAuthenticator {
    */
   readonly metadataPaths: readonly string[];
   readonly #auth: HttpAuth;
-  readonly #setting: AuthenticatorSetting;
+  readonly #setting: AuthenticatorDeps;
   readonly #verifications: Verifications;
   readonly #faults: VerifierFaults;
   readonly #metadataUrl: string | undefined;
   readonly #metadata: string;
 
-  constructor(auth: HttpAuth, setting: AuthenticatorSetting) {
+  constructor(auth: HttpAuth, setting: AuthenticatorDeps) {
     this.#auth = auth;
     this.#setting = setting;
     const { budgets, clock, report, path, scopes } = setting;
@@ -221,7 +221,7 @@ class TokenAuthenticator {
  *
  * @throws SurfaceError `INVALID_OPTION` for an `auth` that neither `bearer()` nor `oauthResource()` would have made.
  */
-export function createAuthenticator(auth: HttpAuth, setting: AuthenticatorSetting): Authenticator {
+export function createAuthenticator(auth: HttpAuth, setting: AuthenticatorDeps): Authenticator {
   const verify: HttpAuth["verify"] = (token, options) => auth.verify(token, options);
   const read = pickOptions<AuthOptions, typeof authFields>(auth, authFields, "Cannot serve over HTTP with auth");
   return new TokenAuthenticator({ ...toHttpAuth(read), verify }, setting);

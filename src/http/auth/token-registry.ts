@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { assertKnownOptions } from "../../options/known-names.ts";
-import { callable, having, type OptionFields, withDefault } from "../../options/option.ts";
+import { callable, objectWithMethods, type OptionFields, withDefault } from "../../options/option.ts";
 import { readOptions, invalidOption } from "../../options/read-options.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { claimsField, filledField, readFields, resourcesField, scopeTokensField } from "./caller-fields.ts";
@@ -84,7 +84,7 @@ export interface TokenRegistry {
 
 const fields = {
   resource: resourceOption,
-  store: having(["add", "find", "remove", "list"], "an object with the methods add, find, remove and list"),
+  store: objectWithMethods(["add", "find", "remove", "list"], "an object with the methods add, find, remove and list"),
   now: withDefault(callable, Date.now),
 } satisfies OptionFields<TokenRegistryOptions>;
 

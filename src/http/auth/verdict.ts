@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { handleThrown } from "../../spine/handle-thrown.ts";
-import { identifiedBy, type Caller } from "../../surface/caller.ts";
+import { withIdentityClaims, type Caller } from "../../surface/caller.ts";
 import {
   claimsField,
   type CallerField,
@@ -14,7 +14,7 @@ import {
 } from "./caller-fields.ts";
 
 /** Options of {@link readVerdict}. */
-export interface VerdictSetting {
+export interface VerdictOptions {
   /** The verified token. The verdict must not contain it. */
   readonly token: string;
   readonly resource: string;
@@ -91,7 +91,7 @@ function isInForce({ revoked, expiresAt = Infinity, notBefore = 0 }: Validity, n
  *
  * @throws SurfaceError `INVALID_OUTPUT` for an invalid answer. The message does not contain the token.
  */
-export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller | undefined {
+export function readVerdict(verdict: unknown, setting: VerdictOptions): Caller | undefined {
   const { token, resource, now, elsewhere, identityClaims } = setting;
   if (verdict === undefined || verdict === null || verdict === false) return undefined;
   if (typeof verdict !== "object") throw refuse("answer must be an object or undefined");
@@ -107,7 +107,7 @@ export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller |
   if (!isInForce(validity, now)) return undefined;
   if (token.length >= shortestSecret && JSON.stringify(caller).includes(token))
     throw refuse("answer must not contain the token");
-  return identifiedBy(withRevocation(caller, validity.revoked), identityClaims);
+  return withIdentityClaims(withRevocation(caller, validity.revoked), identityClaims);
 }
 
 /** A symbol: copied with a caller, but not listed or serialized, since handlers and workers must not get the signal. */
@@ -136,7 +136,7 @@ function afterLong(clock: Clock, delayMs: number, run: () => void): () => void {
 }
 
 /** Calls `run` once, when the token of a caller expires or is revoked. Returns a function that prevents it. */
-export function atExpiry(clock: Clock, caller: Caller, run: () => void): () => void {
+export function onTokenExpiry(clock: Clock, caller: Caller, run: () => void): () => void {
   const { expiresAt } = caller;
   const revoked = revocationOf(caller);
   if (expiresAt === undefined && revoked === undefined) return () => {};

@@ -150,7 +150,7 @@ function isNamed(sent: string | undefined, name: string): boolean {
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Creates a function that serves the requests of a server of `node:http`. */
-export function toNodeListener(serve: HttpServe, connections: Connections): NodeListener {
+export function createNodeListener(serve: HttpServe, connections: Connections): NodeListener {
   return (request, response) => {
     // Node also reads requests that arrived together with one whose connection was dropped.
     if (request.socket.destroyed) return;

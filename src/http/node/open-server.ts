@@ -10,7 +10,7 @@ import type { HttpBudgets } from "../budgets.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../options.ts";
 import { Connections } from "./connections.ts";
-import { toNodeListener, type NodeListener } from "./node-request.ts";
+import { createNodeListener, type NodeListener } from "./node-request.ts";
 
 const statuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -131,7 +131,7 @@ export async function openServer(
   { unreadBytes: unread, connections: bound }: HttpBudgets,
 ): Promise<OpenServer> {
   const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread, delaysAnswers: true });
-  const listener = toNodeListener(serve, connections);
+  const listener = createNodeListener(serve, connections);
   const server = createListener(listener, connections, options);
   boundConnections(server, connections, bound);
   const untouched = createUntouched(server, connections);

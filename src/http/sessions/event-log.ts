@@ -1,8 +1,8 @@
 import type { Budget, Share } from "../../spine/budget.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { budgetKeyOf, type Permit } from "../admission.ts";
-import { atExpiry } from "../auth/verdict.ts";
-import type { HttpSetting } from "../http-deps.ts";
+import { onTokenExpiry } from "../auth/verdict.ts";
+import type { HttpDeps } from "../http-deps.ts";
 import type { EventSink } from "../message.ts";
 import { StallTimer, toEvent } from "../sse.ts";
 import type { SessionStreams } from "./session-streams.ts";
@@ -18,7 +18,7 @@ export interface EventPosition {
 const eventId = /^([0-9a-f]{12})\.(0|[1-9][0-9]{0,14})\.(0|[1-9][0-9]{0,14}|end)$/;
 
 /** Creates the tag in the ids of one session's events. It does not reveal the session's own id, which is a secret. */
-export function mintTag(): string {
+export function createEventTag(): string {
   return crypto.randomUUID().slice(-12);
 }
 
@@ -49,7 +49,7 @@ interface KeptMessage extends LoggedMessage {
 
 /** The part of the session's streams that one stream needs. */
 type StreamSession = Pick<SessionStreams, "log" | "tag" | "primes" | "changed" | "missed"> & {
-  readonly http: Pick<HttpSetting, "clock" | "keepAlive"> & { readonly bounds: { readonly stallMs: number } };
+  readonly http: Pick<HttpDeps, "clock" | "keepAlive"> & { readonly bounds: { readonly stallMs: number } };
 };
 
 /** Options of a client that begins to read a stream. */
@@ -156,7 +156,7 @@ export class EventStream {
     }
     // Without a number, the reader gets the messages that no reader was sent.
     if (after !== undefined) log.markSent(this, after);
-    this.#stopExpiry = atExpiry(http.clock, caller, () => {
+    this.#stopExpiry = onTokenExpiry(http.clock, caller, () => {
       this.close();
       this.onGone?.();
     });

@@ -19,8 +19,8 @@ import { downgrade } from "../../mcp/protocol-features.ts";
 import type { OverBudget } from "../../spine/budget.ts";
 import { callerKey, type Caller } from "../../surface/caller.ts";
 import { isRefused, type Permit } from "../admission.ts";
-import { headerParamsFor, judgeParams } from "../check-envelope.ts";
-import type { HttpSetting } from "../http-deps.ts";
+import { headerParamsFor, checkParamHeaders } from "../check-envelope.ts";
+import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
 import { withView } from "../read-view.ts";
 import { Session } from "./session.ts";
@@ -49,8 +49,8 @@ function bind(sender: Caller, { caller }: Session): Caller {
  * Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. Idle sessions end after a time, by one
  * timer for all. Call `close()` when done.
  */
-export class LegacyLeg {
-  readonly #setting: HttpSetting;
+export class SessionHandler {
+  readonly #setting: HttpDeps;
   readonly #methods: Methods;
   readonly #sessions = new Map<string, Session>();
   /** Sessions that have ended while handlers run on. */
@@ -60,7 +60,7 @@ export class LegacyLeg {
   #dropped = 0;
   #isDraining = false;
 
-  constructor(setting: HttpSetting) {
+  constructor(setting: HttpDeps) {
     this.#setting = setting;
     this.#methods = methodsOf(setting.runtime);
   }
@@ -83,7 +83,7 @@ export class LegacyLeg {
     const view = runtime.viewFor(caller);
     if (view.kind === "error") return responder.answer(reply, view, { id, headers });
     const admitted = { frame, caller, view };
-    const wrong = judgeParams(request, frame, headerParamsFor(admitted));
+    const wrong = checkParamHeaders(request, frame, headerParamsFor(admitted));
     if (wrong !== undefined) return responder.answer(reply, wrong.error, { status: wrong.status, id, headers });
     session.request(exchange, admitted);
   }

@@ -1,7 +1,7 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import { isRefused } from "../admission.ts";
 import { acceptsType } from "../check-head.ts";
-import type { HttpSetting } from "../http-deps.ts";
+import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type EventPosition,
   type EventStream,
   type LoggedMessage,
-  mintTag,
+  createEventTag,
   missedNotice,
   readEventId,
   type ReadStreamOptions,
@@ -22,7 +22,7 @@ type StreamsSession = Pick<Session, "caller" | "touch" | "clientLeft" | "setOutp
 
 /** Dependencies of {@link SessionStreams}. */
 export interface SessionStreamsDeps {
-  readonly http: HttpSetting;
+  readonly http: HttpDeps;
   /** Headers of every response: the session's id. */
   readonly headers: Readonly<Record<string, string>>;
   readonly primes: boolean;
@@ -50,13 +50,13 @@ const notAcceptable = toRpcError(rpcCodes.busy, 'Not acceptable: "Accept" must a
  * belong to no request. Call {@link close} when done.
  */
 export class SessionStreams {
-  readonly http: HttpSetting;
+  readonly http: HttpDeps;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the client understands an event without data: a stream then begins with an id to resume from. */
   readonly primes: boolean;
   readonly log: EventLog;
   /** Tag in the ids of the session's events. */
-  readonly tag: string = mintTag();
+  readonly tag: string = createEventTag();
   readonly #session: StreamsSession;
   readonly #notices: EventStream;
   readonly #read = new Set<EventStream>();

@@ -10,9 +10,9 @@ import { SubscriptionSession } from "../../mcp/subscriptions/subscription-sessio
 import { grantKey, type Caller } from "../../surface/caller.ts";
 import { internalError } from "../../surface/fault.ts";
 import type { Permit } from "../admission.ts";
-import type { HttpSetting } from "../http-deps.ts";
+import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
-import { PostedRequest } from "./posted-request.ts";
+import { SessionRequest } from "./session-request.ts";
 import { SessionStreams } from "./session-streams.ts";
 
 const nothing: readonly string[] = Object.freeze([]);
@@ -73,7 +73,7 @@ export class SessionScopes {
 
 /** Dependencies of a {@link Session}. */
 export interface SessionDeps {
-  readonly http: HttpSetting;
+  readonly http: HttpDeps;
   readonly id: string;
   /** Released when the session is closed and no handler runs for it. */
   readonly permit: Permit;
@@ -101,7 +101,7 @@ export class Session {
   #noticeLog: LogSink | undefined;
   readonly #deps: SessionDeps;
   /** Handlers may run on after the session was closed. */
-  readonly dispatcher: Dispatcher<PostedRequest>;
+  readonly dispatcher: Dispatcher<SessionRequest>;
   readonly #subscriptions: SubscriptionSession;
   readonly #scopes: SessionScopes;
   /** Created with the first request of a client that answers questions. */
@@ -138,7 +138,7 @@ export class Session {
     });
     this.#subscriptions.setOutputFull(true);
     const queues = http.admission.openQueues(caller);
-    this.dispatcher = new Dispatcher<PostedRequest>({
+    this.dispatcher = new Dispatcher<SessionRequest>({
       runtime: http.runtime,
       subscriptions: this.#subscriptions,
       queueOf: (turn, request) => http.admission.queueOf(turn, request.caller, queues),
@@ -206,11 +206,11 @@ export class Session {
     const { headers, http } = this.streams;
     if (frame.method === "ping") return http.responder.answer(exchange.reply, emptyResult, { id: frame.id, headers });
     this.#addScopes(caller);
-    this.dispatcher.serve(new PostedRequest(this, exchange, admitted));
+    this.dispatcher.serve(new SessionRequest(this, exchange, admitted));
   }
 
   /** Cancels a request whose client dropped the connection. */
-  drop(request: PostedRequest): void {
+  drop(request: SessionRequest): void {
     this.dispatcher.cancel(request.frame.id, request);
   }
 

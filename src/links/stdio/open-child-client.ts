@@ -44,7 +44,7 @@ function endWithUs(child: ChildProcess): void {
 }
 
 /** A child process, which ends at the latest with this process. */
-export class Spawned {
+export class ManagedProcess {
   readonly #command: string;
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
@@ -110,7 +110,7 @@ function forwardStderr(child: ChildProcess, onStderr: (text: string) => void): v
  *
  * @throws SurfaceError `UNAVAILABLE` if the system refuses.
  */
-export async function startProcess(options: SpawnOptions): Promise<Spawned> {
+export async function startProcess(options: SpawnOptions): Promise<ManagedProcess> {
   const { command, args, cwd, env, onStderr } = options;
   try {
     const stderr = onStderr === undefined ? "inherit" : "pipe";
@@ -123,7 +123,7 @@ export async function startProcess(options: SpawnOptions): Promise<Spawned> {
     const { stdin, stdout } = child;
     // Both are pipes: the type of a spawn with a varying `stderr` does not say so.
     if (stdin === null || stdout === null) throw toUnavailable(command, undefined);
-    const spawned = new Spawned(command, child, { stdin, stdout });
+    const spawned = new ManagedProcess(command, child, { stdin, stdout });
     if (onStderr !== undefined) forwardStderr(child, onStderr);
     await once(child, "spawn");
     return spawned;

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { codeOf, SurfaceError } from "../../errors.ts";
-import { followSignal, toAborted } from "../../spine/signals.ts";
+import { followSignal, createAbortedError } from "../../spine/signals.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 
 const probeMs = 1000;
@@ -53,7 +53,7 @@ export function connectSocket({ path, withinMs, signal }: SocketDial): Promise<S
       ),
     );
     if (signal !== undefined) {
-      undo.push(followSignal(signal, () => fail(toAborted(signal, `Cannot connect to "${path}"`))));
+      undo.push(followSignal(signal, () => fail(createAbortedError(signal, `Cannot connect to "${path}"`))));
     }
   });
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { SurfaceError } from "../../errors.ts";
-import { followSignal, toAborted } from "../../spine/signals.ts";
+import { followSignal, createAbortedError } from "../../spine/signals.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
@@ -36,7 +36,7 @@ function opened(socket: WebSocket, { url, signal }: WebClientOptions): Promise<v
     });
     if (signal === undefined) return;
     leave = followSignal(signal, () => {
-      reject(toAborted(signal, `Cannot connect to "${url}"`));
+      reject(createAbortedError(signal, `Cannot connect to "${url}"`));
       socket.terminate();
     });
   });

@@ -2,15 +2,15 @@ import { setImmediate } from "node:timers";
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { followSignal, toAborted } from "../../spine/signals.ts";
+import { followSignal, createAbortedError } from "../../spine/signals.ts";
 import type { Operation, RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
-import { Ending, type CloseReason } from "../link.ts";
+import { ConnectionEnd, type CloseReason } from "../link.ts";
 import type { WireTransport } from "../transport/base-transport.ts";
 import { PeerContract } from "./contract.ts";
 import { toMemberCodec, toPartCodec, type MemberCodec, type PartCodec } from "./member-codec.ts";
-import { goodbyeMs, methods, notTaken, readErrorAnswer, noSuchMethod, type WireError } from "./protocol.ts";
+import { goodbyeMs, methods, notTaken, readErrorResponse, noSuchMethod, type WireError } from "./protocol.ts";
 import { Heartbeat, WirePeer, type IncomingRequest, type OutgoingRequest, type PeerHandlers } from "./wire-peer.ts";
 
 /** Most answers that may wait for a far side that takes none: it needs one, to a ping. */
@@ -47,7 +47,7 @@ export abstract class SentRequest implements OutgoingRequest {
     this.#peer = peer;
     peer.request(this, method, params);
     if (signal === undefined || this.#isSettled) return;
-    const leave = followSignal(signal, () => this.cancel(toAborted(signal, `Cannot use ${what}`)));
+    const leave = followSignal(signal, () => this.cancel(createAbortedError(signal, `Cannot use ${what}`)));
     if (this.#isSettled) leave();
     else this.#leaveSignal = leave;
   }
@@ -114,7 +114,7 @@ export class ClientSession implements PeerHandlers {
   #stopGrace: (() => void) | undefined;
   #isClosed = false;
   /** All requests have settled before `closed` resolves. */
-  readonly ending: Ending = new Ending();
+  readonly ending: ConnectionEnd = new ConnectionEnd();
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
@@ -184,7 +184,7 @@ export class ClientSession implements PeerHandlers {
     const refusal = this.refusalOf(error, what);
     if (refusal !== undefined) return refusal;
     const { errors } = codec.schemas;
-    const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
+    const cause = readErrorResponse(error, what, (code, details) => readDetails(errors, code, details));
     // The call was running when the application closed: it fails as the calls that the end of the connection cuts off.
     if (cause instanceof SurfaceError && cutCodes.has(cause.code) && this.isLeaving) {
       return new SurfaceError("DISCONNECTED", `Cannot use ${what}: the application closed before the answer`);

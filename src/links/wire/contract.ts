@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { SurfaceError } from "../../errors.ts";
-import { isCompatible, shownShape } from "../../schema/compare-shapes.ts";
+import { isCompatible, describeShape } from "../../schema/compare-shapes.ts";
 import type { CompiledSchema } from "../../schema/compile-schema.ts";
 import { canonicalText, isJsonObject, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import { toContractShape } from "../../schema/reader-schema.ts";
@@ -52,7 +52,7 @@ export function toContract(member: Member, key: string): Contract {
 const maxShapeBytes = 240;
 
 function toShown(shape: JsonSchema | undefined): string {
-  return shape === undefined ? "none" : shownShape(shape, maxShapeBytes);
+  return shape === undefined ? "none" : describeShape(shape, maxShapeBytes);
 }
 
 /** Returns whether a part may exist on one side only: no caller depends on it. */

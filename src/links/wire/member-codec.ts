@@ -1,7 +1,7 @@
 import { SurfaceError, type Issue } from "../../errors.ts";
 import { toInputSchema, toOutputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
-import { toReceiver } from "../../schema/validator/receive.ts";
+import { createReceiver } from "../../schema/validator/receive.ts";
 import { createIssue } from "../../schema/render-issues.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
@@ -75,7 +75,7 @@ const anyPart: PartCodec = {
 
 function createPartCodec(schema: CompiledSchema): PartCodec {
   const { codec, wrapped } = schema;
-  const receive = toReceiver(schema);
+  const receive = createReceiver(schema);
   return {
     encode(value) {
       const json = codec.encode(value);

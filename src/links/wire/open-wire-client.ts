@@ -1,8 +1,8 @@
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { toAborted } from "../../spine/signals.ts";
-import { segmentsOf } from "../../surface/compose-surfaces.ts";
+import { createAbortedError } from "../../spine/signals.ts";
+import { siblingNamesOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
@@ -15,7 +15,7 @@ import {
   defaultHeartbeatMs,
   methods,
   protocolVersion,
-  readErrorAnswer,
+  readErrorResponse,
   WireError,
 } from "./protocol.ts";
 import type { WireTransport } from "../transport/base-transport.ts";
@@ -75,7 +75,7 @@ function toCause(error: WireError, { surface, session }: Handshake): SurfaceErro
   const { what } = session;
   const untaken = session.refusalOf(error, what);
   if (untaken !== undefined) return untaken;
-  const cause = readErrorAnswer(error, what, () => undefined);
+  const cause = readErrorResponse(error, what, () => undefined);
   if (!(cause instanceof SurfaceError) || cause.code === "PROTOCOL_MISMATCH") return createMismatch(what, error);
   if (cause.code === "DROPPED") return createDropped(surface.name);
   return cause.code === "UNKNOWN_MEMBER" ? createUnknown(what) : createUnavailable(what, cause);
@@ -104,7 +104,7 @@ async function ask(handshake: Handshake, method: string, params: JsonObject): Pr
 async function sayHello(handshake: Handshake): Promise<number> {
   const { surface, session } = handshake;
   const { contract, what } = session;
-  const segments = segmentsOf(surface);
+  const segments = siblingNamesOf(surface);
   const answer = await ask(handshake, methods.hello, {
     protocol: protocolVersion,
     surface: surface.name,
@@ -153,7 +153,7 @@ export async function openWireClient<TSpec extends Spec>(
   const { clock = systemClock, signal } = options;
   const session = new ClientSession({ transport, clock, surface });
   try {
-    if (signal?.aborted === true) throw toAborted(signal, `Cannot connect to ${session.what}`);
+    if (signal?.aborted === true) throw createAbortedError(signal, `Cannot connect to ${session.what}`);
     await shakeHands({ surface, session, signal }, options);
   } catch (cause) {
     session.close();

@@ -118,7 +118,7 @@ export function isCrossing(cause: SurfaceError): boolean {
 }
 
 /** Writes an error that {@link isCrossing}. */
-export function toErrorAnswer(cause: SurfaceError): WireError {
+export function toErrorResponse(cause: SurfaceError): WireError {
   const { code, issues, correlationId } = cause;
   return new WireError(failed, code, {
     kind: "surface",
@@ -131,7 +131,7 @@ export function toErrorAnswer(cause: SurfaceError): WireError {
 }
 
 /** Writes the refusal of a handler. @param details - in their wire form. */
-export function toRefusalAnswer(refusal: Refusal, details: JsonValue | undefined): WireError {
+export function toRefusalResponse(refusal: Refusal, details: JsonValue | undefined): WireError {
   return new WireError(failed, "refused", {
     kind: "refusal",
     code: refusal.code,
@@ -141,8 +141,8 @@ export function toRefusalAnswer(refusal: Refusal, details: JsonValue | undefined
 }
 
 /** Creates the answer to a request that is refused before anything runs. */
-export function toRejection(code: "PROTOCOL_MISMATCH" | "UNKNOWN_MEMBER" | "OVERFLOW"): WireError {
-  return toErrorAnswer(new SurfaceError(code, "Cannot serve the request: it is refused"));
+export function createRejection(code: "PROTOCOL_MISMATCH" | "UNKNOWN_MEMBER" | "OVERFLOW"): WireError {
+  return toErrorResponse(new SurfaceError(code, "Cannot serve the request: it is refused"));
 }
 
 function readIssues(given: unknown): readonly Issue[] {
@@ -184,7 +184,7 @@ function readRefusal(data: JsonObject, readDetails: ReadDetails): Refusal | unde
  *
  * @param what - names the operation in messages.
  */
-export function readErrorAnswer(error: WireError, what: string, readDetails: ReadDetails): SurfaceError | Refusal {
+export function readErrorResponse(error: WireError, what: string, readDetails: ReadDetails): SurfaceError | Refusal {
   const { data } = error;
   if (isJsonObject(data)) {
     const refusal = data["kind"] === "refusal" ? readRefusal(data, readDetails) : undefined;

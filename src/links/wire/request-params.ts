@@ -188,14 +188,14 @@ export interface OperationParams<TVerb> {
 }
 
 /** An operation that is answered once. */
-export interface AskParams extends OperationParams<RequestVerb> {
+export interface RequestParams extends OperationParams<RequestVerb> {
   readonly options: { readonly timeoutMs?: number; readonly since?: string; readonly caller?: Caller };
   /** The progress token, if the client listens to progress. */
   readonly progress: number | undefined;
 }
 
 /** A subscription. */
-export interface FollowParams extends OperationParams<SubscribeVerb> {
+export interface SubscribeParams extends OperationParams<SubscribeVerb> {
   readonly stream: number;
   readonly credit: number;
 }
@@ -229,7 +229,7 @@ function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-function readOptions(given: JsonValue | undefined): AskParams["options"] | undefined {
+function readOptions(given: JsonValue | undefined): RequestParams["options"] | undefined {
   if (given === undefined) return {};
   if (!isJsonObject(given)) return undefined;
   const { timeoutMs, since } = given;
@@ -242,7 +242,7 @@ function readOptions(given: JsonValue | undefined): AskParams["options"] | undef
 function readCallerOf(
   verb: RequestVerb,
   given: JsonValue | undefined,
-): Pick<AskParams["options"], "caller"> | undefined {
+): Pick<RequestParams["options"], "caller"> | undefined {
   // Only procedures know their caller.
   if (verb !== "call" || given === undefined) return {};
   const caller = readCaller(given);
@@ -255,7 +255,7 @@ function readTarget(params: JsonObject): { member: string; argument: JsonValue |
 }
 
 /** Reads the parameters of `surface/ask`; `undefined` for invalid ones. */
-export function readAsk(params: unknown): AskParams | undefined {
+export function readAsk(params: unknown): RequestParams | undefined {
   if (!isJsonObject(params)) return undefined;
   const { verb, progress } = params;
   const target = readTarget(params);
@@ -267,7 +267,7 @@ export function readAsk(params: unknown): AskParams | undefined {
 }
 
 /** Reads the parameters of `surface/follow`; `undefined` for invalid ones. */
-export function readFollow(params: unknown): FollowParams | undefined {
+export function readFollow(params: unknown): SubscribeParams | undefined {
   if (!isJsonObject(params)) return undefined;
   const { verb, stream, credit } = params;
   const target = readTarget(params);

@@ -6,7 +6,7 @@ import type { Member } from "../../surface/member.ts";
 import type { SurfaceAddress, ReachedSurface } from "../reach-surface.ts";
 import { toContract } from "./contract.ts";
 import { toMemberCodec, toPartCodec, type MemberCodec, type PartCodec, type Verb } from "./member-codec.ts";
-import { isCrossing, toErrorAnswer, toRefusalAnswer, type WireError } from "./protocol.ts";
+import { isCrossing, toErrorResponse, toRefusalResponse, type WireError } from "./protocol.ts";
 
 /** Returns the same text for the same surface. */
 function toIdentity({ name, segments }: SurfaceAddress): string {
@@ -14,7 +14,7 @@ function toIdentity({ name, segments }: SurfaceAddress): string {
 }
 
 /** The codecs of a member and of one of its verbs. */
-export interface ServedMember {
+export interface ServedMemberCodec {
   readonly codec: MemberCodec;
   /** The codec of the verb. */
   readonly answer: PartCodec;
@@ -69,7 +69,7 @@ export class ServedSurface {
    *
    * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND` or `SCHEMA_UNSUPPORTED`.
    */
-  find(key: string, verb: Verb): ServedMember {
+  find(key: string, verb: Verb): ServedMemberCodec {
     const member = this.#reached.member(key);
     if (member === undefined)
       throw new SurfaceError("UNKNOWN_MEMBER", "Cannot serve an operation: there is no such member");
@@ -85,10 +85,10 @@ export class ServedSurface {
     const where = `member "${key}"`;
     try {
       const masked = this.#toCrossing(cause, where);
-      if (!(masked instanceof Refusal)) return toErrorAnswer(masked);
-      return toRefusalAnswer(masked, this.#encodeDetails(masked, key));
+      if (!(masked instanceof Refusal)) return toErrorResponse(masked);
+      return toRefusalResponse(masked, this.#encodeDetails(masked, key));
     } catch (fault) {
-      return toErrorAnswer(internalError(fault, where, this.#report));
+      return toErrorResponse(internalError(fault, where, this.#report));
     }
   }
 

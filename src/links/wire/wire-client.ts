@@ -1,9 +1,9 @@
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { ended, NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
-import { toAborted } from "../../spine/signals.ts";
-import type { Carry, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
-import { onRejection } from "../../surface/fault.ts";
+import { createAbortedError } from "../../spine/signals.ts";
+import type { ValueMapper, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
+import { handleRejection } from "../../surface/fault.ts";
 import { SentRequest, type ClientSession, type Listener, type Prepared } from "./client-session.ts";
 import { toPartCodec, type PartCodec } from "./member-codec.ts";
 import { methods, newestWindow, streamWindow, WireError } from "./protocol.ts";
@@ -26,7 +26,7 @@ function readPart(codec: PartCodec, part: unknown, what: string): unknown {
 interface AskDeps {
   readonly session: ClientSession;
   readonly prepared: Prepared;
-  readonly to: Carry | undefined;
+  readonly to: ValueMapper | undefined;
   /** The progress token, if there is a listener. */
   readonly token: number | undefined;
   readonly resolve: (value: unknown) => void;
@@ -66,7 +66,7 @@ const repeated: unique symbol = Symbol("repeated");
 class ClientStream extends SentRequest implements AsyncIterableIterator<unknown>, Pushing<unknown>, Listener {
   readonly #session: ClientSession;
   readonly #operation: Operation<SubscribeVerb>;
-  readonly #to: Carry | undefined;
+  readonly #to: ValueMapper | undefined;
   /** Most items under way. */
   readonly #window: number;
   readonly #nexts = new NextQueue(this);
@@ -80,7 +80,7 @@ class ClientStream extends SentRequest implements AsyncIterableIterator<unknown>
   #end: { readonly cause: SurfaceError | Refusal | undefined } | undefined;
 
   /** @param to - maps the items; items that are then the same as before are left out. */
-  constructor(session: ClientSession, operation: Operation<SubscribeVerb>, to: Carry | undefined) {
+  constructor(session: ClientSession, operation: Operation<SubscribeVerb>, to: ValueMapper | undefined) {
     super();
     this.#session = session;
     this.#operation = operation;
@@ -214,15 +214,15 @@ class ClientStream extends SentRequest implements AsyncIterableIterator<unknown>
 /** The channel of a surface over a session. */
 export class WireClient implements SurfaceChannel {
   readonly #session: ClientSession;
-  readonly #to: Carry | undefined;
+  readonly #to: ValueMapper | undefined;
 
   /** @param to - maps the values; see {@link as}. */
-  constructor(session: ClientSession, to?: Carry) {
+  constructor(session: ClientSession, to?: ValueMapper) {
     this.#session = session;
     this.#to = to;
   }
 
-  as(to: Carry): SurfaceChannel {
+  as(to: ValueMapper): SurfaceChannel {
     return new WireClient(this.#session, to);
   }
 
@@ -233,7 +233,7 @@ export class WireClient implements SurfaceChannel {
       const { what } = prepared;
       // Read once: a getter may create the signal.
       const { signal } = operation.options;
-      if (signal?.aborted === true) throw toAborted(signal, `Cannot use ${what}`);
+      if (signal?.aborted === true) throw createAbortedError(signal, `Cannot use ${what}`);
       const caller = toCaller(operation, what);
       const token = this.#listen(operation, prepared);
       const params = {
@@ -260,7 +260,7 @@ export class WireClient implements SurfaceChannel {
       take(part) {
         try {
           // Neither a failing listener nor invalid progress fails the call.
-          onRejection(onProgress(readPart(progress, part, what)), () => {});
+          handleRejection(onProgress(readPart(progress, part, what)), () => {});
         } catch {
           // As above.
         }

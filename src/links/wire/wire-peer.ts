@@ -4,7 +4,7 @@ import type { Clock } from "../../spine/clock.ts";
 import { SlotMap } from "../../spine/collections.ts";
 import type { PeerShares } from "../link-options.ts";
 import type { TransportListener, WireTransport } from "../transport/base-transport.ts";
-import { methods, toErrorAnswer, toRejection, WireError } from "./protocol.ts";
+import { methods, toErrorResponse, createRejection, WireError } from "./protocol.ts";
 
 /** Callbacks of a {@link WirePeer}. None of them may throw. */
 export interface PeerHandlers {
@@ -247,7 +247,7 @@ export class WirePeer implements TransportListener {
   #takeRequest(request: IncomingRequest): undefined {
     const key = String(request.id);
     if (this.#incoming.has(key)) return;
-    if (this.#shares?.admit(request.size) === false) return this.#answer(request.id, toRejection("OVERFLOW"));
+    if (this.#shares?.admit(request.size) === false) return this.#answer(request.id, createRejection("OVERFLOW"));
     this.#incoming.add(key, request);
     this.#handlers.request(request);
   }
@@ -281,7 +281,7 @@ export class WirePeer implements TransportListener {
       if (outcome instanceof WireError) this.#write({ jsonrpc: "2.0", id, error: outcome });
       else this.#write({ jsonrpc: "2.0", id, result: outcome });
     } catch (cause) {
-      if (isTooLarge(cause)) this.#answer(id, toErrorAnswer(new SurfaceError("FRAME_TOO_LARGE", "")));
+      if (isTooLarge(cause)) this.#answer(id, toErrorResponse(new SurfaceError("FRAME_TOO_LARGE", "")));
       else this.ended(cause);
     }
   }

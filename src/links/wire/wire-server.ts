@@ -23,13 +23,13 @@ import {
   methods,
   notTaken,
   protocolVersion,
-  toErrorAnswer,
-  toRejection,
+  toErrorResponse,
+  createRejection,
   noSuchMethod,
   type Part,
 } from "./protocol.ts";
-import { readAsk, readFollow, readHello, type AskParams, type Hello } from "./request-params.ts";
-import { ServedSurface, type ServedMember } from "./served-surface.ts";
+import { readAsk, readFollow, readHello, type RequestParams, type Hello } from "./request-params.ts";
+import { ServedSurface, type ServedMemberCodec } from "./served-surface.ts";
 import { Heartbeat, WirePeer, type IncomingRequest, type PeerHandlers } from "./wire-peer.ts";
 
 /** Dependencies of a {@link ServedStream}. */
@@ -200,7 +200,7 @@ export class WireServer implements PeerHandlers {
     const { method, params } = request;
     const surface = this.#surface;
     if (method === methods.hello) return request.reply(this.#hello(params));
-    if (surface === undefined) return request.reply(toRejection("PROTOCOL_MISMATCH"));
+    if (surface === undefined) return request.reply(createRejection("PROTOCOL_MISMATCH"));
     switch (method) {
       case methods.ask:
         return this.#ask(surface, request);
@@ -244,11 +244,11 @@ export class WireServer implements PeerHandlers {
   #hello(params: unknown): unknown {
     const hello = readHello(params);
     if (hello === undefined) return invalidParams;
-    if (hello.protocol !== protocolVersion) return toRejection("PROTOCOL_MISMATCH");
+    if (hello.protocol !== protocolVersion) return createRejection("PROTOCOL_MISMATCH");
     try {
       return this.#greet(hello);
     } catch (cause) {
-      return toErrorAnswer(
+      return toErrorResponse(
         cause instanceof SurfaceError ? cause : new SurfaceError("INTERNAL", "Cannot serve a hello"),
       );
     }
@@ -256,7 +256,7 @@ export class WireServer implements PeerHandlers {
 
   /** @throws SurfaceError `UNKNOWN_MEMBER` or `DROPPED`. */
   #greet({ surface: asked, members }: Hello): unknown {
-    if (this.#surface?.isFor(asked) === false) return toRejection("UNKNOWN_MEMBER");
+    if (this.#surface?.isFor(asked) === false) return createRejection("UNKNOWN_MEMBER");
     const reached = reachSurface(this.#served, asked);
     this.#endWith(reached.scope);
     if (this.#isLeaving) return notTaken;
@@ -276,7 +276,7 @@ export class WireServer implements PeerHandlers {
     const asked = readAsk(request.params);
     if (asked === undefined) return request.reply(invalidParams);
     if (this.#isLeaving) return request.reply(notTaken);
-    if (this.#asks >= maxAsks) return request.reply(toRejection("OVERFLOW"));
+    if (this.#asks >= maxAsks) return request.reply(createRejection("OVERFLOW"));
     this.#asks += 1;
     if (asked.verb === "wait") this.#waits += 1;
     const { verb, member, argument, options, progress } = asked;
@@ -304,7 +304,7 @@ export class WireServer implements PeerHandlers {
     }
   }
 
-  #answer({ verb, progress }: AskParams, request: IncomingRequest, outcome: unknown): void {
+  #answer({ verb, progress }: RequestParams, request: IncomingRequest, outcome: unknown): void {
     request.reply(outcome);
     this.#asks -= 1;
     if (verb === "wait") this.#waits -= 1;
@@ -312,7 +312,7 @@ export class WireServer implements PeerHandlers {
     this.#checkIdle();
   }
 
-  #tell({ progress: token, member }: AskParams, { codec }: ServedMember, value: unknown): void {
+  #tell({ progress: token, member }: RequestParams, { codec }: ServedMemberCodec, value: unknown): void {
     if (token === undefined) return;
     try {
       this.#sendProgress(token, toPartCodec(codec.schemas.progress).encode(value));
@@ -325,7 +325,7 @@ export class WireServer implements PeerHandlers {
     const asked = readFollow(request.params);
     if (asked === undefined || this.#streams.has(asked.stream)) return request.reply(invalidParams);
     if (this.#isLeaving) return request.reply(notTaken);
-    if (this.#streams.size >= maxStreams) return request.reply(toRejection("OVERFLOW"));
+    if (this.#streams.size >= maxStreams) return request.reply(createRejection("OVERFLOW"));
     const { verb, member, argument, stream: id, credit } = asked;
     const { signal } = request;
     const over = (failure?: { readonly cause: unknown }): void => {

@@ -1,4 +1,4 @@
-import type { AskKind, ClientAsk } from "../../catalog/asking/asking.ts";
+import type { AskKind, InputRequest } from "../../catalog/asking/asking.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { ownParam } from "../protocol.ts";
 
@@ -10,7 +10,7 @@ const methods: Readonly<Record<AskKind, string>> = {
 };
 
 /** Returns a question as a request of the protocol: its method and params. */
-export function toAskRequest({ kind, params }: ClientAsk): JsonObject {
+export function toAskRequest({ kind, params }: InputRequest): JsonObject {
   const method = methods[kind];
   return Object.keys(params).length === 0 ? { method } : { method, params };
 }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import type { AskRecord, Asking } from "../../catalog/asking/asking.ts";
+import type { RequestState, Asking } from "../../catalog/asking/asking.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { callerKey, grantKey, defaultView, type Caller } from "../../surface/caller.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
@@ -132,7 +132,7 @@ interface State {
   readonly expiresAt: number;
   /** The keys of the questions that ended the last round. */
   readonly open: readonly string[];
-  readonly record: AskRecord;
+  readonly record: RequestState;
 }
 
 /** A state that was opened. */

@@ -1,6 +1,6 @@
-import type { AskPort } from "../../call/asker.ts";
+import type { ClientPort } from "../../call/asker.ts";
 import type { AskKind, Asking } from "../../catalog/asking/asking.ts";
-import type { Refused } from "../../catalog/outcome.ts";
+import type { ErrorResult } from "../../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { capabilitiesOf } from "../envelope.ts";
@@ -34,12 +34,12 @@ const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputR
 const unanswerable = toRpcError(rpcCodes.internal, "Internal error");
 
 /** Asks the client of one request by its answer. */
-class AnsweringPort implements AskPort {
-  readonly resumed: AskPort["resumed"];
+class AnsweringPort implements ClientPort {
+  readonly resumed: ClientPort["resumed"];
   readonly #params: JsonObject | undefined;
   #kinds: ReadonlySet<AskKind> | undefined;
 
-  constructor(params: JsonObject | undefined, resumed?: AskPort["resumed"]) {
+  constructor(params: JsonObject | undefined, resumed?: ClientPort["resumed"]) {
     this.#params = params;
     this.resumed = resumed;
   }
@@ -104,7 +104,7 @@ export class InputRequired {
   }
 
   /** Returns the answer to a request whose client cannot be asked; `undefined` for any other refusal. */
-  refuse({ message, requiredCapabilities }: Refused, { request }: AskingRequest): RpcError | undefined {
+  refuse({ message, requiredCapabilities }: ErrorResult, { request }: AskingRequest): RpcError | undefined {
     if (request.era !== "modern" || requiredCapabilities === undefined) return undefined;
     return toRpcError(rpcCodes.missingCapability, message, { requiredCapabilities });
   }

@@ -1,9 +1,9 @@
-import type { AskPort } from "../../call/asker.ts";
-import type { AskKind, ClientAsk } from "../../catalog/asking/asking.ts";
-import { toSessionOver } from "../../catalog/own-refusals.ts";
+import type { ClientPort } from "../../call/asker.ts";
+import type { AskKind, InputRequest } from "../../catalog/asking/asking.ts";
+import { createSessionEndedError } from "../../catalog/own-refusals.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import { followSignal, toAborted, untilAborted } from "../../spine/signals.ts";
+import { followSignal, createAbortedError, untilAborted } from "../../spine/signals.ts";
 import { callerKey, type Caller } from "../../surface/caller.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
@@ -28,7 +28,7 @@ export interface PushedAsksDeps {
 }
 
 interface SentAsk {
-  readonly ask: ClientAsk;
+  readonly ask: InputRequest;
   readonly send: SendAsk;
   /** Fires when the call no longer waits for the answer. */
   readonly signal: AbortSignal;
@@ -73,7 +73,7 @@ function toFailure(error: unknown): Refusal {
 /** Returns why a question is given up: the refusal of one whose time is over, else what ended its call. */
 function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
-  return reason instanceof Refusal ? reason : toAborted(signal, "Asking the client");
+  return reason instanceof Refusal ? reason : createAbortedError(signal, "Asking the client");
 }
 
 /** Returns whether a caller may answer a question asked of another: the same caller, granted at least as much. */
@@ -88,7 +88,7 @@ function mayAnswer(by: Caller, asked: Caller): boolean {
 }
 
 /** Asks the client of one call. One object and no closures: most calls ask nothing. */
-class PushedPort implements AskPort {
+class PushedPort implements ClientPort {
   readonly #asks: PushedAsks;
   readonly #send: SendAsk;
   readonly #caller: Caller | undefined;
@@ -103,11 +103,11 @@ class PushedPort implements AskPort {
     return this.#asks.kinds;
   }
 
-  get push(): NonNullable<AskPort["push"]> {
+  get push(): NonNullable<ClientPort["push"]> {
     return (ask, signal) => this.#asks.push({ ask, signal, send: this.#send, caller: this.#caller });
   }
 
-  get onRoots(): NonNullable<AskPort["onRoots"]> {
+  get onRoots(): NonNullable<ClientPort["onRoots"]> {
     return (changed) => this.#asks.onRoots(changed);
   }
 }
@@ -122,7 +122,7 @@ export class PushedAsks {
   #roots: SharedRoots | undefined;
   readonly #rootsListeners = new Listeners();
   /** Asks for calls whose questions go where messages of no request go. */
-  readonly port: AskPort;
+  readonly port: ClientPort;
   #isHeld = false;
   #isClosed = false;
 
@@ -145,7 +145,7 @@ export class PushedAsks {
    * @param send - sends its questions.
    * @param caller - whose rights an answer needs. @default none
    */
-  portFor(send: SendAsk, caller?: Caller): AskPort {
+  portFor(send: SendAsk, caller?: Caller): ClientPort {
     return new PushedPort(this, send, caller);
   }
 
@@ -182,13 +182,13 @@ export class PushedAsks {
     this.#isClosed = true;
     this.#rootsListeners.clear();
     this.#roots = undefined;
-    for (const { reject } of this.#open.values()) reject(toSessionOver());
+    for (const { reject } of this.#open.values()) reject(createSessionEndedError());
   }
 
   /** Closes, and cancels the open questions at a client that is still there. */
   drain(): void {
     this.#isClosed = true;
-    for (const [id, question] of this.#open) this.#giveUp(id, question, toSessionOver());
+    for (const [id, question] of this.#open) this.#giveUp(id, question, createSessionEndedError());
     this.close();
   }
 
@@ -203,7 +203,7 @@ export class PushedAsks {
 
   async #shareRoots(sent: SentAsk): Promise<JsonObject> {
     const { signal } = sent;
-    if (signal.aborted) throw toAborted(signal, "Asking the client");
+    if (signal.aborted) throw createAbortedError(signal, "Asking the client");
     const roots = (this.#roots ??= this.#askRoots(sent));
     roots.waiting += 1;
     try {
@@ -235,7 +235,7 @@ export class PushedAsks {
 
   #ask(sent: SentAsk): Promise<JsonObject> {
     const { signal } = sent;
-    if (this.#isClosed) return Promise.reject(toSessionOver());
+    if (this.#isClosed) return Promise.reject(createSessionEndedError());
     if (signal.aborted) return Promise.reject(reasonOf(signal));
     // No client can guess it: a client that did not get the question cannot answer it.
     const id = `ask ${crypto.randomUUID()}`;

@@ -1,4 +1,4 @@
-import type { WatchTold } from "../../catalog/resources/resource-watches.ts";
+import type { WatchListener } from "../../catalog/resources/resource-watches.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Caller } from "../../surface/caller.ts";
@@ -138,7 +138,7 @@ export class Outbox {
  * One topic that one subscriber watches. Changes before the subscriber knows that it is subscribed are announced behind that.
  * Call {@link close} when done.
  */
-export class TopicWatch implements WatchTold {
+export class TopicWatch implements WatchListener {
   readonly topic: Topic;
   readonly #target: WatchTarget;
   readonly #subscriptionId: RequestId | undefined;

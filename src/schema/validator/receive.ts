@@ -21,7 +21,7 @@ const absent: Received = Object.freeze({ ok: true, value: undefined });
  * fields that closed objects do not declare, since the far end may be newer. The author's schema does not run: no transform runs
  * twice, and refinements are checked where the value comes from. The first value compiles the schema.
  */
-export function toReceiver(compiled: CompiledSchema): Receiver {
+export function createReceiver(compiled: CompiledSchema): Receiver {
   let check: Check | undefined;
   const { codec, wrapped, optional } = compiled;
   const toWire = (json: JsonValue): JsonValue => (wrapped ? { value: json } : json);

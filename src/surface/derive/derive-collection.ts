@@ -6,7 +6,7 @@ import {
   kPushedCollection,
   type CollectionOrigin,
   type PushedCollection,
-  Unmade,
+  InvalidFrame,
   type PushedFrame,
 } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
@@ -51,12 +51,12 @@ function createItemMap({ map, filter }: DerivedCollection, key: unknown): Readin
 
 type PageReading = Reading<CollectionPage<unknown, unknown>>;
 
-/** Returns the keys of the items that pass, as stale as the keys or the page of upstream; {@link Unmade} if `filter` threw. */
+/** Returns the keys of the items that pass, as stale as the keys or the page of upstream; {@link InvalidFrame} if `filter` threw. */
 function toPassing(
   { filter }: DerivedCollection,
   keys: Reading,
   page: PageReading,
-): Reading<readonly unknown[]> | Unmade {
+): Reading<readonly unknown[]> | InvalidFrame {
   const { items, next } = page.value;
   if (next !== undefined) {
     const text = `Cannot filter a collection: it has more than ${maxFiltered} items`;
@@ -68,7 +68,7 @@ function toPassing(
     return { value: passing.map(([key]) => key), ...(stale && { stale }) };
   } catch (cause) {
     // As runAuthorCode() throws.
-    return new Unmade(cause as SurfaceError);
+    return new InvalidFrame(cause as SurfaceError);
   }
 }
 
@@ -115,7 +115,7 @@ async function* followPassing(
     for await (const [keys, page] of combineLatest([followKeys, followPages], abort.signal)) {
       stopTimer?.();
       const passing = toPassing(derived, keys, page);
-      const text = passing instanceof Unmade ? undefined : canonical([passing.value, passing.stale]);
+      const text = passing instanceof InvalidFrame ? undefined : canonical([passing.value, passing.stale]);
       if (text === undefined || text !== told) yield passing;
       told = text;
     }

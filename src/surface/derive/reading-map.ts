@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { Unchanged, Unmade, type PushedFrame } from "../pushed.ts";
+import { NotModified, InvalidFrame, type PushedFrame } from "../pushed.ts";
 import type { Reading, Staleness } from "../reading.ts";
 
 /** Runs a function of the author. @throws SurfaceError `INVALID_OUTPUT` with its error as the cause, so that it is not taken for a failure of upstream. */
@@ -33,7 +33,7 @@ export class ReadingMap<TValue, TOut> {
     this.#by = by;
   }
 
-  /** Returns the frame of a reading: `undefined` if nothing has changed, {@link Unmade} if the author's code threw. */
+  /** Returns the frame of a reading: `undefined` if nothing has changed, {@link InvalidFrame} if the author's code threw. */
   frameOf({ value, stale }: Reading<TValue>): PushedFrame<TOut> | undefined {
     const isNews = this.#mustTell || this.#stale !== stale;
     this.#mustTell = true;
@@ -44,12 +44,12 @@ export class ReadingMap<TValue, TOut> {
       return isMade || isNews ? this.#frame(stale) : undefined;
     } catch (cause) {
       // As runAuthorCode() throws.
-      return new Unmade(cause as SurfaceError);
+      return new InvalidFrame(cause as SurfaceError);
     }
   }
 
   /** Returns the frame of the only reading. @throws SurfaceError `INVALID_OUTPUT`. */
-  of({ value, stale }: Reading<TValue>): Reading<TOut> | Unchanged {
+  of({ value, stale }: Reading<TValue>): Reading<TOut> | NotModified {
     this.#make(value);
     return this.#frame(stale);
   }
@@ -62,8 +62,8 @@ export class ReadingMap<TValue, TOut> {
     return true;
   }
 
-  #frame(stale: Staleness | undefined): Reading<TOut> | Unchanged {
-    return this.#made === undefined ? new Unchanged(stale) : { value: this.#made.out, ...(stale && { stale }) };
+  #frame(stale: Staleness | undefined): Reading<TOut> | NotModified {
+    return this.#made === undefined ? new NotModified(stale) : { value: this.#made.out, ...(stale && { stale }) };
   }
 }
 

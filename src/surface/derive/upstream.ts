@@ -3,7 +3,7 @@ import { callable } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
 import { followSignal } from "../../spine/signals.ts";
-import { relay, RelayedError, type RelayTerms } from "../relayed.ts";
+import { relay, RelayedError, type RelayOptions } from "../relayed.ts";
 import { systemClock } from "../system-clock.ts";
 
 /** Input of an upstream member. */
@@ -20,7 +20,7 @@ export function createUpstreamEnded(): SurfaceError {
 }
 
 /** Reads from upstream once, and relays its failure. */
-export async function readUpstream<TValue>(read: () => Promise<TValue>, terms?: RelayTerms): Promise<TValue> {
+export async function readUpstream<TValue>(read: () => Promise<TValue>, terms?: RelayOptions): Promise<TValue> {
   try {
     return await read();
   } catch (cause) {
@@ -37,7 +37,7 @@ type UpstreamStep<TValue> = { readonly value: TValue } | { readonly failure: unk
  */
 export async function* upstreamSteps<TValue>(
   open: () => AsyncIterable<TValue>,
-  terms?: RelayTerms,
+  terms?: RelayOptions,
 ): AsyncGenerator<UpstreamStep<TValue>> {
   try {
     for await (const value of open()) yield { value };
@@ -47,7 +47,7 @@ export async function* upstreamSteps<TValue>(
 }
 
 /** Options of {@link followUpstream}. */
-interface FollowOptions extends RelayTerms {
+interface FollowOptions extends RelayOptions {
   readonly signal: AbortSignal;
   /** Whether an end is no failure. @default false */
   readonly mayEnd?: boolean;

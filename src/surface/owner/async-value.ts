@@ -5,17 +5,17 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
 import { internalError } from "../fault.ts";
-import { Unchanged, Unmade, type PushedFrame } from "../pushed.ts";
+import { NotModified, InvalidFrame, type PushedFrame } from "../pushed.ts";
 import type { Reading, Staleness } from "../reading.ts";
-import { FirstFaults, staleReasonOf } from "./first-faults.ts";
+import { FaultDeduplicator, staleReasonOf } from "./first-faults.ts";
 import { createCheckOnce } from "./latest-iterator.ts";
 import type { Upstream } from "./upstream.ts";
-import { burst, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts";
+import { stepsPerTurn, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts";
 
 /** Returns an item as a frame. @throws SurfaceError `INVALID_OUTPUT` for any other item, and for a frame that could not be made. */
-function readFrame(item: unknown): Exclude<PushedFrame<unknown>, Unmade> {
-  if (item instanceof Unmade) throw item.cause;
-  if (item instanceof Unchanged) return item;
+function readFrame(item: unknown): Exclude<PushedFrame<unknown>, InvalidFrame> {
+  if (item instanceof InvalidFrame) throw item.cause;
+  if (item instanceof NotModified) return item;
   if (isObjectOrFunction(item) && "value" in item) return item;
   throw new SurfaceError("INVALID_OUTPUT", "Cannot read a pushed source: its item is not a reading");
 }
@@ -50,7 +50,7 @@ export class AsyncValue {
   readonly #check: (raw: unknown) => unknown;
   /** Of single reads, so that they do not make the watched value be checked again. */
   readonly #checkBeside: (raw: unknown) => unknown;
-  readonly #faults: FirstFaults;
+  readonly #faults: FaultDeduplicator;
   readonly #restarts: RestartBackoff;
   #users = 0;
   #running: OwnedIterator<unknown> | undefined;
@@ -70,7 +70,7 @@ export class AsyncValue {
     this.#upstream = upstream;
     this.#where = deps;
     this.#scope = scope;
-    this.#faults = new FirstFaults(deps);
+    this.#faults = new FaultDeduplicator(deps);
     const check = { where, report: this.#faults.report };
     this.#check = createCheckOnce((raw) => checkOutput(schema, raw, check));
     this.#checkBeside = createCheckOnce((raw) => checkOutput(schema, raw, check));
@@ -133,14 +133,14 @@ export class AsyncValue {
     let value: unknown;
     try {
       frame = readFrame(item);
-      if (!(frame instanceof Unchanged)) value = this.#check(frame.value);
+      if (!(frame instanceof NotModified)) value = this.#check(frame.value);
       if (value instanceof Promise) value = await value;
     } catch (cause) {
       if (isWanted()) this.fail("invalid", cause);
       return;
     }
     if (!isWanted()) return;
-    if (!(frame instanceof Unchanged)) this.#last = { value };
+    if (!(frame instanceof NotModified)) this.#last = { value };
     this.#accept(frame.stale);
   }
 
@@ -153,7 +153,7 @@ export class AsyncValue {
   async readBeside(item: unknown): Promise<Reading | undefined> {
     try {
       const frame = readFrame(item);
-      if (frame instanceof Unchanged) return this.#last && toReadingOf(this.#last.value, frame.stale);
+      if (frame instanceof NotModified) return this.#last && toReadingOf(this.#last.value, frame.stale);
       const value = await this.#checkBeside(frame.value);
       if (frame.stale === undefined) this.#faults.clear();
       return toReadingOf(value, frame.stale);
@@ -245,7 +245,7 @@ export class AsyncValue {
         await this.takeFrame(frame, isCurrent);
         this.changes.wake();
         count += 1;
-        if (count % burst === 0) await nextTurn();
+        if (count % stepsPerTurn === 0) await nextTurn();
       }
       if (isCurrent()) this.#end();
     } catch (cause) {

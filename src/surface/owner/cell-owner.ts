@@ -2,7 +2,7 @@ import { checkOutput } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import type { AsyncSource } from "../source.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { PartReader, type SourcePart } from "./source-reader.ts";
 
 /** Owns the source of a cell: reads it, validates its values, and lets clients watch it. */
@@ -12,7 +12,7 @@ export class CellOwner {
   /** The only part of a cell. */
   readonly #whole: SourcePart;
 
-  constructor({ schema }: MemberOfKind<"cell">, source: AsyncSource<unknown>, deps: OwnerSetting) {
+  constructor({ schema }: MemberOfKind<"cell">, source: AsyncSource<unknown>, deps: OwnerDeps) {
     const subscribe = source.subscribe && ((_: SourcePart, changed: () => void) => source.subscribe?.(() => changed()));
     this.#reader = new PartReader(deps, { kind: this.kind, subscribe, pollMs: source.pollMs });
     const { check } = this.#reader;

@@ -1,4 +1,4 @@
-import { checkOutput, checkOwnedInput } from "../check-value.ts";
+import { checkOutput, checkInputMasked } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { canonical } from "./canonical.ts";
@@ -16,7 +16,7 @@ import {
   type CollectionReader,
   type RequestedKey,
 } from "./collection-source.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { PartReader, type SourcePart } from "./source-reader.ts";
 import { whenThere } from "./waiting.ts";
 
@@ -30,7 +30,7 @@ export class CollectionOwner {
   readonly #all: unknown;
   readonly #keysPart: SourcePart;
 
-  constructor(member: MemberOfKind<"collection">, given: CollectionSource, deps: OwnerSetting) {
+  constructor(member: MemberOfKind<"collection">, given: CollectionSource, deps: OwnerDeps) {
     const source = createCollectionReader(given);
     const { subscribe, pollMs } = source;
     this.#member = member;
@@ -113,11 +113,11 @@ export class CollectionOwner {
     if (page.filter === undefined) return { ...page, filter: this.#all };
     const { filter } = this.#member;
     if (filter === undefined) throw createPageError(check.where, "filter", "the collection has no filter");
-    return { ...page, filter: await checkOwnedInput(filter, page.filter, check) };
+    return { ...page, filter: await checkInputMasked(filter, page.filter, check) };
   }
 
   async #requestedKey(given: unknown): Promise<RequestedKey> {
-    return { given, valid: await checkOwnedInput(this.#member.key, given, this.#reader.check) };
+    return { given, valid: await checkInputMasked(this.#member.key, given, this.#reader.check) };
   }
 
   async #checkKeys(keys: readonly unknown[]): Promise<readonly unknown[]> {

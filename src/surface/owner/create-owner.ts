@@ -7,8 +7,8 @@ import { pollTime, type AsyncSource, type MapSource } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
 import { CollectionOwner } from "./collection-owner.ts";
 import { EventOwner } from "./event-owner.ts";
-import type { ListenHandler } from "./listening.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { StreamHandler } from "./listening.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { ProcedureOwner, type ProcedureHandler } from "./procedure-owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { isPushedCollection, PushedCollectionOwner } from "./pushed-collection-owner.ts";
@@ -28,7 +28,7 @@ export type Owner =
   | EventOwner
   | ProcedureOwner;
 
-type Handler = ListenHandler & ProcedureHandler;
+type Handler = StreamHandler & ProcedureHandler;
 
 function assertHandler(value: unknown, where: string): asserts value is Handler {
   if (typeof value === "function") return;
@@ -68,7 +68,7 @@ function assertSource(
   pickOptions({ pollMs }, { pollMs: pollTime }, `Implementing ${where}`);
 }
 
-function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, deps: OwnerSetting): Owner {
+function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, deps: OwnerDeps): Owner {
   const where = `cell "${deps.key}"`;
   if (hasMethods(handler, ["peek", "subscribe"]) && !hasMethods(handler, ["get"])) {
     throw new SurfaceError(
@@ -88,7 +88,7 @@ function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, deps: O
  *
  * @throws SurfaceError `MISSING_HANDLER` when the handler does not fit the kind of the member.
  */
-export function createOwner(member: Member, handler: unknown, deps: OwnerSetting): Owner {
+export function createOwner(member: Member, handler: unknown, deps: OwnerDeps): Owner {
   const { handlers } = deps;
   const where = `${member.kind} "${deps.key}"`;
   switch (member.kind) {

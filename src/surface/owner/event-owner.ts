@@ -1,14 +1,14 @@
 import { SurfaceError } from "../../errors.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { LinkedAbort, toAborted } from "../../spine/signals.ts";
+import { LinkedAbort, createAbortedError } from "../../spine/signals.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import { isDerived } from "../implementation.ts";
 import type { MemberOfKind } from "../member.ts";
 import { RelayedError } from "../relayed.ts";
 import { systemClock, waitingClock } from "../system-clock.ts";
 import { Feed, FeedPool } from "./feed.ts";
-import { HandlerRunner, type ListenHandler } from "./listening.ts";
-import type { OwnerSetting } from "./owner.ts";
+import { HandlerRunner, type StreamHandler } from "./listening.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { EventMemory, fromCursor, toCursor, type Start } from "./ring.ts";
 import { nextTurn } from "./waiting.ts";
 
@@ -47,11 +47,11 @@ export class EventOwner {
   readonly kind = "event";
   readonly #member: MemberOfKind<"event">;
   readonly #runner: HandlerRunner;
-  readonly #deps: OwnerSetting;
+  readonly #deps: OwnerDeps;
   readonly #feeds: FeedPool;
   readonly #isDerived: boolean;
 
-  constructor(member: MemberOfKind<"event">, handler: ListenHandler, deps: OwnerSetting) {
+  constructor(member: MemberOfKind<"event">, handler: StreamHandler, deps: OwnerDeps) {
     this.#member = member;
     this.#deps = deps;
     this.#isDerived = isDerived(handler);
@@ -188,7 +188,7 @@ export class EventOwner {
       stopTimer();
       abort.dispose();
     }
-    if (abort.signal.aborted && !isLate) throw toAborted(abort.signal, `Waiting for ${this.#runner.where}`);
+    if (abort.signal.aborted && !isLate) throw createAbortedError(abort.signal, `Waiting for ${this.#runner.where}`);
   }
 
   #createFeed(input: unknown): Feed {

@@ -3,7 +3,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { unrefTimer } from "../system-clock.ts";
 import { canonical } from "./canonical.ts";
 import { Ring, type EventMemory } from "./ring.ts";
-import { burst, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts";
+import { stepsPerTurn, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts";
 
 /** Dependencies of a {@link Feed}. */
 export interface FeedDeps {
@@ -205,7 +205,7 @@ export class Feed {
       this.ring.push(value, this.#deps.memory?.takeGap());
       this.changes.wake();
       count += 1;
-      if (count % burst === 0) await nextTurn();
+      if (count % stepsPerTurn === 0) await nextTurn();
     }
   }
 

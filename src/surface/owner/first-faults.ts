@@ -28,7 +28,7 @@ function toRelayed(cause: unknown): SurfaceError | undefined {
  * Masks the faults of a source. Reports the first fault of each code until the source works again; later ones share its correlation id,
  * so that a database that is down does not fill the log.
  */
-export class FirstFaults {
+export class FaultDeduplicator {
   readonly #check: OutputCheck;
   readonly #logged = new Map<SurfaceErrorCode, SurfaceError>();
 

@@ -1,15 +1,15 @@
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
+import { checkOutput, checkInputMasked, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { MemberOfKind } from "../member.ts";
 import { kMemory, type HandlerContext, type HandlerMemory } from "./handler-context.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { whenThere } from "./waiting.ts";
 
 /** Handler of a stream or event. An asynchronous function works too, but compiles only with a cast. */
-export type ListenHandler = (
+export type StreamHandler = (
   input: unknown,
   context: HandlerContext,
 ) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
@@ -19,11 +19,11 @@ export class HandlerRunner {
   /** Names the member in errors, for example `event "settled"`. */
   readonly where: string;
   readonly #member: MemberOfKind<"stream" | "event">;
-  readonly #handler: ListenHandler;
-  readonly #deps: OwnerSetting;
+  readonly #handler: StreamHandler;
+  readonly #deps: OwnerDeps;
   readonly #check: OutputCheck;
 
-  constructor(member: MemberOfKind<"stream" | "event">, handler: ListenHandler, deps: OwnerSetting) {
+  constructor(member: MemberOfKind<"stream" | "event">, handler: StreamHandler, deps: OwnerDeps) {
     this.where = `${member.kind} "${deps.key}"`;
     this.#member = member;
     this.#handler = handler;
@@ -33,7 +33,7 @@ export class HandlerRunner {
 
   /** Validates an input. @throws SurfaceError `VALIDATION_ERROR`. */
   input(value: unknown): unknown {
-    return checkOwnedInput(this.#member.input, value, this.#check);
+    return checkInputMasked(this.#member.input, value, this.#check);
   }
 
   /** Opens the handler with a validated input, and with the memory of its earlier runs. */

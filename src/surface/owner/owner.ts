@@ -2,7 +2,7 @@ import type { Scope } from "../../spine/scope.ts";
 import type { FaultReporter } from "../fault.ts";
 
 /** Dependencies of the owner of a member. */
-export interface OwnerSetting {
+export interface OwnerDeps {
   /** Key of the member. */
   readonly key: string;
   /** Scope of the live surface. Owners register their disposers with it. */

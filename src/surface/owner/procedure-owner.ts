@@ -1,10 +1,10 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { Places } from "../../spine/collections.ts";
 import type { Scope } from "../../spine/scope.ts";
-import { LinkedAbort, toAborted } from "../../spine/signals.ts";
+import { LinkedAbort, createAbortedError } from "../../spine/signals.ts";
 import { tagOf } from "../../tags/tag-of.ts";
 import { anonymous, type Caller } from "../caller.ts";
-import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
+import { checkOutput, checkInputMasked, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
 import { isDerived } from "../implementation.ts";
 import { internalError, maskFault, runUnawaited } from "../fault.ts";
@@ -12,8 +12,8 @@ import { isThenable } from "../is-thenable.ts";
 import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
 import type { HandlerContext, ProcedureContext } from "./handler-context.ts";
-import type { OwnerSetting } from "./owner.ts";
-import { burst, nextTurn } from "./waiting.ts";
+import type { OwnerDeps } from "./owner.ts";
+import { stepsPerTurn, nextTurn } from "./waiting.ts";
 
 /** Error codes that a procedure declares, each with the schema of its details if it has one. */
 type DeclaredErrors = Readonly<Record<string, MaybeSchema>>;
@@ -119,7 +119,7 @@ class OwnedCall implements ProcedureContext {
   /** Creates the error of an aborted call. */
   cancelled(): Error {
     const { where, report } = this.#deps.check;
-    return maskFault(toAborted(this.signal, `Using ${where}`), where, report);
+    return maskFault(createAbortedError(this.signal, `Using ${where}`), where, report);
   }
 
   /** Ends the call: drops further progress, and unlinks the signal. */
@@ -172,7 +172,7 @@ async function drainGenerator(generator: ProgressGenerator, owned: OwnedCall): P
       owned.progress(step.value);
       if (owned.told !== undefined) await owned.told;
       count += 1;
-      if (count % burst === 0) await nextTurn();
+      if (count % stepsPerTurn === 0) await nextTurn();
     }
     throw owned.cancelled();
   } finally {
@@ -191,7 +191,7 @@ export class ProcedureOwner {
   /** Whether the failure of a call to another surface is the failure of the whole call: the handler has no other effect. */
   readonly #isOneUse: boolean;
 
-  constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, owner: OwnerSetting) {
+  constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, owner: OwnerDeps) {
     const { scope, report } = owner;
     const isReadOnly = tagOf(member).effect === "read";
     this.#member = member;
@@ -215,7 +215,7 @@ export class ProcedureOwner {
    */
   call(input: unknown, use: CallOptions): unknown {
     if (this.#deps.scope.closed) throw this.#deps.scope.createClosed();
-    const checked = checkOwnedInput(this.#member.input, input, this.#deps.check);
+    const checked = checkInputMasked(this.#member.input, input, this.#deps.check);
     if (!(checked instanceof Promise)) return this.#run(checked, use);
     return checked.then((valid: unknown) => {
       // The surface may have closed meanwhile.

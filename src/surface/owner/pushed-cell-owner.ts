@@ -1,13 +1,13 @@
 import type { Schema } from "../../schema/standard.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { LinkedAbort, toAborted, untilAborted } from "../../spine/signals.ts";
+import { LinkedAbort, createAbortedError, untilAborted } from "../../spine/signals.ts";
 import type { UseOptions } from "../client.ts";
 import type { Kind } from "../member.ts";
 import { fromReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { AsyncValue } from "./async-value.ts";
 import { staleReasonOf } from "./first-faults.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Milliseconds after which a read beside a watch gives up, and returns the value of the watch. */
@@ -25,7 +25,7 @@ type TakeFrame = () => Reading | Promise<Reading | undefined>;
 export class PushedCellOwner {
   readonly kind = "cell";
   readonly #upstream: Upstream;
-  readonly #deps: OwnerSetting;
+  readonly #deps: OwnerDeps;
   readonly #value: AsyncValue;
   readonly #doing: string;
   /** Number of reads and watches that have begun. */
@@ -36,7 +36,7 @@ export class PushedCellOwner {
   #beside: { readonly turn: number; readonly reading: Reading } | undefined;
 
   /** @param part - a cell, or the part of a collection that is read like one. */
-  constructor(part: { readonly kind: Kind; readonly schema: Schema }, upstream: Upstream, deps: OwnerSetting) {
+  constructor(part: { readonly kind: Kind; readonly schema: Schema }, upstream: Upstream, deps: OwnerDeps) {
     const { scope, report } = deps;
     const where = `${part.kind} "${deps.key}"`;
     this.#upstream = upstream;
@@ -113,7 +113,7 @@ export class PushedCellOwner {
       const start = async (): Promise<unknown> => this.#upstream.read?.(signal);
       await this.#value.takeFrame(await untilAborted({ start, signal, doing: this.#doing }), takesTurn);
     } catch (cause) {
-      if (signal.aborted) throw toAborted(signal, this.#doing);
+      if (signal.aborted) throw createAbortedError(signal, this.#doing);
       if (takesTurn()) this.#value.fail(staleReasonOf(cause), cause);
     }
     // A watch has begun meanwhile, and its value is newer.
@@ -153,7 +153,7 @@ export class PushedCellOwner {
       const frame = await untilAborted({ start, signal: abort.signal, doing: this.#doing });
       return () => value.readBeside(frame);
     } catch (cause) {
-      if (signal.aborted) throw toAborted(signal, this.#doing);
+      if (signal.aborted) throw createAbortedError(signal, this.#doing);
       return value.isLost || abort.signal.aborted ? undefined : () => value.failBeside(staleReasonOf(cause), cause);
     } finally {
       stopTimer();
@@ -178,7 +178,7 @@ export class PushedCellOwner {
     const release = this.#hold();
     try {
       while (!this.#isKnown) {
-        if (signal.aborted) throw toAborted(signal, this.#doing);
+        if (signal.aborted) throw createAbortedError(signal, this.#doing);
         await this.#value.changes.next(signal);
       }
       return this.#answer();

@@ -1,7 +1,7 @@
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { setNewest } from "../../spine/collections.ts";
 import type { Schema } from "../../schema/standard.ts";
-import { checkOwnedInput, type OutputCheck } from "../check-value.ts";
+import { checkInputMasked, type OutputCheck } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs } from "../source.ts";
@@ -18,7 +18,7 @@ import {
   toPage,
   type PageRequest,
 } from "./collection-source.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 
@@ -43,14 +43,14 @@ export class PushedCollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
   readonly #origin: CollectionOrigin<unknown, unknown, unknown>;
-  readonly #deps: OwnerSetting;
+  readonly #deps: OwnerDeps;
   readonly #check: OutputCheck;
   readonly #keys: PushedCellOwner;
   readonly #itemSchema: Schema;
   readonly #pages: SampledWatches;
   readonly #items = new Map<string, PushedCellOwner>();
 
-  constructor(member: MemberOfKind<"collection">, source: AnyCollection, deps: OwnerSetting) {
+  constructor(member: MemberOfKind<"collection">, source: AnyCollection, deps: OwnerDeps) {
     const origin = source[kPushedCollection];
     this.#member = member;
     this.#origin = origin;
@@ -116,7 +116,7 @@ export class PushedCollectionOwner {
   }
 
   async #requestedKey(given: unknown): Promise<unknown> {
-    return checkOwnedInput(this.#member.key, given, this.#check);
+    return checkInputMasked(this.#member.key, given, this.#check);
   }
 
   #item(key: unknown): PushedCellOwner {

@@ -7,7 +7,7 @@ import { toReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { canonical } from "./canonical.ts";
 import { createSchema } from "./collection-source.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { WaitQueue } from "./waiting.ts";
 
@@ -109,7 +109,7 @@ class SampledPart {
   /** Number of the last sample that was read, or that failed. */
   #ended = 0;
 
-  constructor(source: SampledSource, deps: OwnerSetting, onEnded: () => void) {
+  constructor(source: SampledSource, deps: OwnerDeps, onEnded: () => void) {
     this.#source = source;
     this.#onEnded = onEnded;
     this.#where = `${source.kind} "${deps.key}"`;
@@ -185,11 +185,11 @@ class SampledPart {
 
 /** The watches of the parts of a source. A part is kept while it is watched: a page may be large. */
 export class SampledWatches {
-  readonly #deps: OwnerSetting;
+  readonly #deps: OwnerDeps;
   #ended = 0;
   readonly #parts = new Map<string, { readonly watches: SampledPart; users: number }>();
 
-  constructor(deps: OwnerSetting) {
+  constructor(deps: OwnerDeps) {
     this.#deps = deps;
   }
 

@@ -6,14 +6,14 @@ import type { Scope } from "../../spine/scope.ts";
 import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import type { OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
-import { maskFault, onRejection, runUnawaited } from "../fault.ts";
+import { maskFault, handleRejection, runUnawaited } from "../fault.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
 import { defaultPollMs, type SourceUse } from "../source.ts";
 import { createSteady } from "./canonical.ts";
 import type { RequestedKey } from "./collection-source.ts";
-import { FirstFaults } from "./first-faults.ts";
+import { FaultDeduplicator } from "./first-faults.ts";
 import { createCheckOnce, LatestIterator } from "./latest-iterator.ts";
-import type { OwnerSetting } from "./owner.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 
 /**
@@ -29,7 +29,7 @@ function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => vo
     throw mask(cause);
   }
   if (!isFunction(stop)) {
-    onRejection(stop, mask);
+    handleRejection(stop, mask);
     const message = `Cannot subscribe to ${check.where}: subscribe() must return a function that stops the subscription`;
     throw mask(new SurfaceError("INTERNAL", message));
   }
@@ -73,13 +73,13 @@ const ignore = (): void => {};
 class SourceReader {
   readonly #scope: Scope;
   readonly #check: OutputCheck;
-  readonly #faults: FirstFaults;
+  readonly #faults: FaultDeduplicator;
   #isAsync: boolean | undefined;
 
   constructor(scope: Scope, check: OutputCheck) {
     this.#scope = scope;
     this.#check = check;
-    this.#faults = new FirstFaults(check);
+    this.#faults = new FaultDeduplicator(check);
   }
 
   /** Returns true if the source answers by a promise. Reads it once if it has not been read yet. */
@@ -87,7 +87,7 @@ class SourceReader {
     if (this.#isAsync === undefined) {
       // The next reader of the source gets the outcome.
       try {
-        onRejection(this.readRaw({}, run), ignore);
+        handleRejection(this.readRaw({}, run), ignore);
       } catch {
         // As above.
       }
@@ -174,13 +174,13 @@ interface PartedSource {
 /** Reads and watches the parts of the source of a member. */
 export class PartReader {
   readonly check: OutputCheck;
-  readonly #deps: OwnerSetting;
+  readonly #deps: OwnerDeps;
   readonly #source: PartedSource;
   readonly #reader: SourceReader;
   /** Created with the first watch that samples the source. */
   #sampled: SampledWatches | undefined;
 
-  constructor(deps: OwnerSetting, source: PartedSource) {
+  constructor(deps: OwnerDeps, source: PartedSource) {
     this.check = { where: `${source.kind} "${deps.key}"`, report: deps.report };
     this.#deps = deps;
     this.#source = source;

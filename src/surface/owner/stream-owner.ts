@@ -1,12 +1,12 @@
 import { SurfaceError } from "../../errors.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
-import { LinkedAbort, toAborted } from "../../spine/signals.ts";
+import { LinkedAbort, createAbortedError } from "../../spine/signals.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { systemClock } from "../system-clock.ts";
 import { Feed, FeedPool, type Run } from "./feed.ts";
-import { HandlerRunner, type ListenHandler } from "./listening.ts";
-import type { OwnerSetting } from "./owner.ts";
+import { HandlerRunner, type StreamHandler } from "./listening.ts";
+import type { OwnerDeps } from "./owner.ts";
 import { nextTurn } from "./waiting.ts";
 
 /** Milliseconds after its last use until the shared iteration is ended: a reader who polls finds it running. */
@@ -28,11 +28,11 @@ function newestOf({ ring }: Feed, { after }: Run): Frame | undefined {
 export class StreamOwner {
   readonly kind = "stream";
   readonly #runner: HandlerRunner;
-  readonly #deps: OwnerSetting;
+  readonly #deps: OwnerDeps;
   readonly #feeds: FeedPool;
   readonly #hasNoInput: boolean;
 
-  constructor(member: MemberOfKind<"stream">, handler: ListenHandler, deps: OwnerSetting) {
+  constructor(member: MemberOfKind<"stream">, handler: StreamHandler, deps: OwnerDeps) {
     const { scope } = deps;
     this.#hasNoInput = member.input === undefined;
     this.#deps = deps;
@@ -116,7 +116,7 @@ export class StreamOwner {
     }
     const newest = newestOf(feed, run);
     if (newest !== undefined) return newest;
-    if (signal.aborted) throw toAborted(signal, `Reading ${this.#runner.where}`);
+    if (signal.aborted) throw createAbortedError(signal, `Reading ${this.#runner.where}`);
     throw new SurfaceError("ABSENT", `Cannot read ${this.#runner.where}: it ended without a frame`);
   }
 

@@ -6,7 +6,7 @@ import { isThenable } from "../is-thenable.ts";
 import { systemClock } from "../system-clock.ts";
 
 /** Steps that a loop over an author's code takes before it calls {@link nextTurn}. Code that never waits would otherwise block the process. */
-export const burst = 256;
+export const stepsPerTurn = 256;
 
 /** Resolves after timers, input and the microtasks that are due have run. */
 export function nextTurn(): Promise<void> {

@@ -15,11 +15,11 @@ hub.register({ name: "echo", type: "query", inputSchema: z.object({ by: z.number
   mark("echo", by);
   return { by };
 });
-hub.register({ name: "loop", type: "query", reach: ["hub.*"] }, async (_input, { call }) => {
+hub.register({ name: "loop", type: "query", canCall: ["hub.*"] }, async (_input, { call }) => {
   mark("loop", 1);
   return call("hub.pool");
 });
-hub.register({ name: "pool", type: "query", reach: ["hub.*"] }, async (_input, { call }) => call("hub.loop"));
+hub.register({ name: "pool", type: "query", canCall: ["hub.*"] }, async (_input, { call }) => call("hub.loop"));
 hub.register({ name: "deaf", type: "query", timeoutMs: 300 }, async () => {
   mark("deaf", "begun");
   await delay(1500);

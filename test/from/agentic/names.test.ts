@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toDotted, toStatePath, toId, toSegment } from "../../../src/from/names.ts";
+import { toDotted, toStatePath, toId, toIdSegment } from "../../../src/from/names.ts";
 
 /** What was written -> the key. */
 function decode(segment: string): string {
@@ -23,7 +23,7 @@ describe("the names of what services have", () => {
     ["_x00_", "_x5f_x00_"],
     ["\u{1f600}", "_x1f600_"],
   ])("A19 a key is a segment of letters, digits, _ and - when it is %j", (key, segment) => {
-    expect(toSegment(key)).toBe(segment);
+    expect(toIdSegment(key)).toBe(segment);
   });
 
   it("A19 no two keys have one segment, whatever they are", () => {
@@ -33,8 +33,8 @@ describe("the names of what services have", () => {
     );
     fc.assert(
       fc.property(key, (text) => {
-        expect(toSegment(text)).toMatch(/^[A-Za-z0-9_-]+$/);
-        expect(decode(toSegment(text))).toBe(text);
+        expect(toIdSegment(text)).toMatch(/^[A-Za-z0-9_-]+$/);
+        expect(decode(toIdSegment(text))).toBe(text);
       }),
       { numRuns: 500 },
     );

@@ -143,14 +143,14 @@ export function createAskingApp(options: Pick<McpOptions, "asking"> = {}): Askin
       handler: ({ what }) => asked.erase(what),
     },
     late: {
-      reach: ["change"],
+      canCall: ["change"],
       handler: async (_args, { ask, call }) => (await call("change"), ask.elicit("name", named, "What is your name?")),
     },
     change: { handler: () => asked.change() },
-    outlive: { ...reads, reach: ["greet"], handler: (_args, { call }) => asked.outlive(call("greet", {}, goOn)) },
+    outlive: { ...reads, canCall: ["greet"], handler: (_args, { call }) => asked.outlive(call("greet", {}, goOn)) },
     outlive_late: {
       ...reads,
-      reach: ["greet_late"],
+      canCall: ["greet_late"],
       handler: (_args, { call }) => asked.outlive(call("greet_late", {}, goOn)),
     },
   });

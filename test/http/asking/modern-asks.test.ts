@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/surface/caller.ts";
-import { ModernHarness } from "../modern/modern-harness.ts";
+import { StatelessHarness } from "../modern/modern-harness.ts";
 import type { FakeReply } from "../sessions/leg-harness.ts";
 import { able, accept, resultOf } from "./ask-harness.ts";
 import { type AskingApp, openAskingApp } from "./asking-app.ts";
 
-const opened: ModernHarness[] = [];
+const opened: StatelessHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
@@ -31,13 +31,13 @@ interface Said {
 
 interface Opened {
   readonly did: AskingApp["asked"];
-  readonly harness: ModernHarness;
+  readonly harness: StatelessHarness;
   readonly call: (name: string, said?: Said) => Promise<FakeReply>;
 }
 
-function open(bounds: ConstructorParameters<typeof ModernHarness>[1] = {}): Opened {
+function open(bounds: ConstructorParameters<typeof StatelessHarness>[1] = {}): Opened {
   const { runtime, asked } = openAskingApp();
-  const harness = new ModernHarness(runtime, { keepAliveMs: 0, ...bounds });
+  const harness = new StatelessHarness(runtime, { keepAliveMs: 0, ...bounds });
   opened.push(harness);
   let calls = 0;
   const call: Opened["call"] = (name, { args = {}, token, capabilities = able, more = {}, ...sent } = {}) => {

@@ -2,7 +2,7 @@ import type { FaultReporter, Fault } from "../../../src/surface/fault.ts";
 import {
   createAuthenticator,
   type Authenticator,
-  type AuthenticatorSetting,
+  type AuthenticatorDeps,
 } from "../../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { type HttpAuth, type VerifiedToken, bearer, type BearerOptions } from "../../../src/http/auth/http-auth.ts";
@@ -38,7 +38,7 @@ export interface Door {
 }
 
 /** An authenticator whose faults are kept. */
-export function doorOf(auth: HttpAuth, changes: Partial<AuthenticatorSetting> = {}): Door {
+export function doorOf(auth: HttpAuth, changes: Partial<AuthenticatorDeps> = {}): Door {
   const faults: Fault[] = [];
   const report: FaultReporter = (fault) => void faults.push(fault);
   const budgets = createBudgets(resolveLimits(), () => {});

@@ -6,9 +6,9 @@ import { bearer, http, type HttpServing } from "../../../src/http/index.ts";
 import { cell, defineSurface, mcp, mcpResource, unixSocket } from "../../../src/index.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { head, RawClient } from "../node/raw-client.ts";
-import { ModernHarness } from "../modern/modern-harness.ts";
+import { StatelessHarness } from "../modern/modern-harness.ts";
 import { openSteps } from "../sessions/app.ts";
-import { LegHarness } from "../sessions/leg-harness.ts";
+import { SessionHarness } from "../sessions/leg-harness.ts";
 import { createDemo, type Demo } from "../support/demo-app.ts";
 import { modernPost } from "../support/modern-post.ts";
 
@@ -54,7 +54,7 @@ describe("HeldBytes", () => {
   it("holds what a request took for as long as it waits or runs", async () => {
     const budget = new Budget({ total: 20, perKey: 8 });
     const steps = openSteps();
-    const harness = new ModernHarness(steps.runtime, { maxInFlight: 1 });
+    const harness = new StatelessHarness(steps.runtime, { maxInFlight: 1 });
     const call = () => {
       const bytes = create(budget);
       bytes.hold();
@@ -75,7 +75,7 @@ describe("HeldBytes", () => {
   });
 
   it("holds nothing for a subscription that is open", async () => {
-    const harness = new ModernHarness(openSteps().runtime);
+    const harness = new StatelessHarness(openSteps().runtime);
     const bytes = create();
     bytes.hold();
     bytes.take(2);
@@ -90,7 +90,7 @@ describe("HeldBytes", () => {
   it("holds what a subscription took while it waits for its turn or the application", async () => {
     const surface = defineSurface("away", { state: mcpResource(cell({ schema: z.number(), default: 0 })) });
     const app = mcp(surface, { uriPrefix: "app://", onFault: () => {} }).bridge(unixSocket("/nowhere/away.sock"));
-    const harness = new LegHarness(app.open(), { maxInFlight: 1 });
+    const harness = new SessionHarness(app.open(), { maxInFlight: 1 });
     const session = await harness.open();
     const budget = new Budget({ total: 20, perKey: 8 });
     const replies = [1, 2, 3].map((id) => {

@@ -2,13 +2,13 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { envelope, handshake, modernLine } from "../../fixtures/envelope.ts";
-import { FrontHarness, rightHeaders } from "../front-support.ts";
+import { PipelineHarness, rightHeaders } from "../front-support.ts";
 
 /**
  * What the front makes of a message and its headers, next to what the SDK's own entry does. Both serve the modern era
  * alone here: the SDK's other leg has no sessions, and is none that we would serve.
  */
-const front = new FrontHarness({ legacy: undefined });
+const front = new PipelineHarness({ legacy: undefined });
 const sdk = createMcpHandler(
   () => {
     const server = new McpServer({ name: "hostile", version: "1" });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeParams, judgeRequest, type HeaderParam } from "../../../src/http/check-envelope.ts";
+import { checkParamHeaders, checkRequestHeaders, type HeaderParam } from "../../../src/http/check-envelope.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { rpcCodes } from "../../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
@@ -31,7 +31,7 @@ function judged(era: "modern" | "legacy", header?: string, args: JsonObject = { 
   });
   const params = { name: "routed", arguments: args, ...(era === "modern" ? { _meta: envelope } : {}) };
   const frame = { kind: "request", id: 1, method: "tools/call", params } as const;
-  return (judgeRequest(request, frame, era) ?? judgeParams(request, frame, [region]))?.error.code;
+  return (checkRequestHeaders(request, frame, era) ?? checkParamHeaders(request, frame, [region]))?.error.code;
 }
 
 describe("an argument that is told in a header", () => {
@@ -64,7 +64,7 @@ describe("an argument that is told in a header", () => {
 describe("Mcp-Name beside a method that is not named by it", () => {
   const judge = (method: string, params: JsonObject): number | undefined => {
     const request = toRequest({ "mcp-protocol-version": "2025-11-25", "mcp-name": "app://a" });
-    return judgeRequest(request, { kind: "request", id: 1, method, params }, "legacy")?.error.code;
+    return checkRequestHeaders(request, { kind: "request", id: 1, method, params }, "legacy")?.error.code;
   };
 
   it("is refused when the body names something else, and let through when it names the same, or nothing", () => {

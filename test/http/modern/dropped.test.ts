@@ -1,16 +1,16 @@
 import { afterEach, expect, it } from "vitest";
 import { settle } from "../../surface/support.ts";
 import { openSteps } from "../sessions/app.ts";
-import { ModernHarness } from "./modern-harness.ts";
+import { StatelessHarness } from "./modern-harness.ts";
 
-let harness: ModernHarness | undefined;
+let harness: StatelessHarness | undefined;
 
 afterEach(() => harness?.close());
 
 it("Progress that a modern client does not read is counted when it is thrown away, and none that nobody asked for", async () => {
   const steps = openSteps();
-  const leg = (harness = new ModernHarness(steps.runtime));
-  const walk = async (reply: ReturnType<ModernHarness["call"]>): Promise<void> => {
+  const leg = (harness = new StatelessHarness(steps.runtime));
+  const walk = async (reply: ReturnType<StatelessHarness["call"]>): Promise<void> => {
     for (let step = 0; step < 3; step += 1) {
       await leg.until(() => steps.waiting === 1);
       steps.step();

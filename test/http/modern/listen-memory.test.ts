@@ -9,17 +9,17 @@ import { parseFrame } from "../../../src/mcp/parse-frame.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
 import { openSteps } from "../sessions/app.ts";
 import { FakeReply } from "../sessions/leg-harness.ts";
-import { ModernHarness } from "./modern-harness.ts";
+import { StatelessHarness } from "./modern-harness.ts";
 
 setFlagsFromString("--expose-gc");
 // The global that the flag adds to contexts which are made after it.
 const collect = runInNewContext("gc") as () => void;
 
-let harness: ModernHarness | undefined;
+let harness: StatelessHarness | undefined;
 
 afterEach(() => harness?.close());
 
-function listen(leg: ModernHarness["leg"], { limits, viewFor }: AppRuntime) {
+function listen(leg: StatelessHarness["leg"], { limits, viewFor }: AppRuntime) {
   const params = { notifications: { resourceSubscriptions: ["app://state"] }, junk: "x".repeat(100_000) };
   const frame = parseFrame(modernLine(1, "subscriptions/listen", params), limits);
   if (frame.kind !== "request") throw new Error("it is a request");
@@ -38,7 +38,7 @@ function listen(leg: ModernHarness["leg"], { limits, viewFor }: AppRuntime) {
 
 it("A subscription keeps nothing of the request that opened it when it is open", async () => {
   const { runtime } = openSteps();
-  harness = new ModernHarness(runtime);
+  harness = new StatelessHarness(runtime);
   const { reply, kept } = listen(harness.leg, runtime);
   await harness.until(() => reply.messages.length > 0);
   for (let round = 0; round < 10 && kept.deref() !== undefined; round += 1) {

@@ -1,8 +1,8 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HeldBytes } from "../../../src/http/body.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
-import { ModernLeg } from "../../../src/http/stateless-handler.ts";
-import type { HttpSetting } from "../../../src/http/http-deps.ts";
+import { StatelessHandler } from "../../../src/http/stateless-handler.ts";
+import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import type { HttpBounds } from "../../../src/http/options.ts";
 import { StageCounters } from "../../../src/http/admission.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
@@ -48,17 +48,17 @@ function toRequest({ method, params = {} }: Ask, accept: string): HttpRequest {
 }
 
 /** A leg without a network: requests go in as they are judged, answers are looked at as they are given. */
-export class ModernHarness {
+export class StatelessHarness {
   readonly clock = new ManualClock();
   readonly counters = new StageCounters();
-  readonly leg: ModernLeg;
-  readonly setting: HttpSetting;
+  readonly leg: StatelessHandler;
+  readonly setting: HttpDeps;
   readonly #runtime: AppRuntime;
 
   constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
     this.#runtime = runtime;
     this.setting = createHttpSetting({ runtime, clock: this.clock, counters: this.counters, more });
-    this.leg = new ModernLeg(this.setting);
+    this.leg = new StatelessHandler(this.setting);
   }
 
   /** Sends a request. */

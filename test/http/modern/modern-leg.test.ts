@@ -4,9 +4,9 @@ import type { HttpBounds } from "../../../src/http/options.ts";
 import { createFeaturesApp } from "../../mcp/features-app.ts";
 import { settle } from "../../surface/support.ts";
 import { openSteps, type Steps } from "../sessions/app.ts";
-import { ModernHarness } from "./modern-harness.ts";
+import { StatelessHarness } from "./modern-harness.ts";
 
-const opened: { readonly harness: ModernHarness; readonly steps?: Steps }[] = [];
+const opened: { readonly harness: StatelessHarness; readonly steps?: Steps }[] = [];
 afterEach(async () => {
   for (const { harness, steps } of opened.splice(0)) {
     await harness.leg.close();
@@ -16,9 +16,9 @@ afterEach(async () => {
   }
 });
 
-function open(bounds: Partial<HttpBounds> = {}): { steps: Steps; harness: ModernHarness } {
+function open(bounds: Partial<HttpBounds> = {}): { steps: Steps; harness: StatelessHarness } {
   const steps = openSteps();
-  const harness = new ModernHarness(steps.runtime, bounds);
+  const harness = new StatelessHarness(steps.runtime, bounds);
   opened.push({ harness, steps });
   return { steps, harness };
 }
@@ -236,7 +236,7 @@ describe("a request of the modern era over HTTP", () => {
   });
 
   it("tells of its log on its own stream when it asks for it, and not else", async () => {
-    const harness = new ModernHarness(createFeaturesApp().open());
+    const harness = new StatelessHarness(createFeaturesApp().open());
     opened.push({ harness });
     const heard = await harness.answered(harness.call(1, "link", { meta: { [level]: "debug" } }));
     expect(heard.messages).toEqual([
@@ -275,7 +275,7 @@ describe("a request of the modern era over HTTP", () => {
   it("gets its own answer when two callers send the same ids, 10,000 times", { timeout: 60_000 }, async () => {
     const { harness } = open({ maxInFlight: 1000 });
     const callers = ["ada", "bob"].map((id): Caller => ({ ...somebody, id }));
-    const asked: (readonly [nonce: string, reply: ReturnType<ModernHarness["call"]>])[] = [];
+    const asked: (readonly [nonce: string, reply: ReturnType<StatelessHarness["call"]>])[] = [];
     for (let round = 0; round < 50; round += 1) {
       for (let id = 0; id < 100; id += 1) {
         for (const caller of callers) {

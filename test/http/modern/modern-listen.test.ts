@@ -5,14 +5,14 @@ import type { HttpBounds } from "../../../src/http/options.ts";
 import { settle } from "../../surface/support.ts";
 import { openSteps, type Steps } from "../sessions/app.ts";
 import type { FakeReply } from "../sessions/leg-harness.ts";
-import { ModernHarness, type Sent } from "./modern-harness.ts";
+import { StatelessHarness, type Sent } from "./modern-harness.ts";
 
-const opened: ModernHarness[] = [];
+const opened: StatelessHarness[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((harness) => harness.close())));
 
-function open(bounds: Partial<HttpBounds> = {}): { steps: Steps; harness: ModernHarness } {
+function open(bounds: Partial<HttpBounds> = {}): { steps: Steps; harness: StatelessHarness } {
   const steps = openSteps();
-  const harness = new ModernHarness(steps.runtime, bounds);
+  const harness = new StatelessHarness(steps.runtime, bounds);
   opened.push(harness);
   return { steps, harness };
 }
@@ -21,19 +21,19 @@ const uri = "app://state";
 const key = "io.modelcontextprotocol/subscriptionId";
 const granted: Caller = { id: "somebody", isAnonymous: false, scopes: ["steps:read"] };
 
-function listen(harness: ModernHarness, id: number | string, sent: Sent = {}): FakeReply {
+function listen(harness: StatelessHarness, id: number | string, sent: Sent = {}): FakeReply {
   const params = { notifications: { resourceSubscriptions: [uri, "app://nope"] } };
   return harness.ask({ id, method: "subscriptions/listen", params }, sent);
 }
 
-async function listening(harness: ModernHarness, id: number | string, sent: Sent = {}): Promise<FakeReply> {
+async function listening(harness: StatelessHarness, id: number | string, sent: Sent = {}): Promise<FakeReply> {
   const reply = listen(harness, id, sent);
   await harness.until(() => reply.messages.length > 0);
   return reply;
 }
 
 /** Changes something, and waits until whoever watches has had their time to be told. */
-async function change(steps: Steps, harness: ModernHarness): Promise<void> {
+async function change(steps: Steps, harness: StatelessHarness): Promise<void> {
   steps.change();
   await settle(20);
   await harness.clock.pass(1);

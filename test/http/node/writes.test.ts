@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpServe } from "../../../src/http/message.ts";
 import { Connections } from "../../../src/http/node/connections.ts";
-import { toNodeListener } from "../../../src/http/node/node-request.ts";
+import { createNodeListener } from "../../../src/http/node/node-request.ts";
 import { openServer } from "../../../src/http/node/open-server.ts";
 import { resolveServerOptions } from "../../../src/http/options.ts";
 import { systemClock } from "../../../src/surface/system-clock.ts";
@@ -30,7 +30,7 @@ async function spied(serve: HttpServe) {
     unread,
     delaysAnswers: true,
   });
-  const server = createServer(toNodeListener(serve, connections)).listen(0, "127.0.0.1");
+  const server = createServer(createNodeListener(serve, connections)).listen(0, "127.0.0.1");
   const accepted = once(server, "connection");
   await once(server, "listening");
   // A server on a port has an address of this form.
@@ -83,7 +83,7 @@ describe("an answer over node:http", () => {
 
   it("has begun when a handler that is mounted returns, as frameworks expect", async () => {
     const connections = new Connections({ clock: systemClock, stallMs: 1000, unread, delaysAnswers: false });
-    const listener = toNodeListener((_request, reply) => reply.answer({ status: 200, body: "ours" }), connections);
+    const listener = createNodeListener((_request, reply) => reply.answer({ status: 200, body: "ours" }), connections);
     const server = createServer((request, response) => {
       listener(request, response);
       if (!response.headersSent) response.end("theirs");

@@ -6,7 +6,7 @@ import {
   EventLog,
   type EventStream,
   missedNotice,
-  mintTag,
+  createEventTag,
   readEventId,
 } from "../../../src/http/sessions/event-log.ts";
 import { Budget } from "../../../src/spine/budget.ts";
@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Run {
   readonly #log: EventLog;
   readonly #stream: EventStream;
-  readonly #tag = mintTag();
+  readonly #tag = createEventTag();
   #sink: FakeSink | undefined;
   #lastId: string | undefined;
   #said = 0;

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HeldBytes } from "../../../src/http/body.ts";
-import { LegacyLeg } from "../../../src/http/sessions/session-handler.ts";
+import { SessionHandler } from "../../../src/http/sessions/session-handler.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
-import type { HttpSetting } from "../../../src/http/http-deps.ts";
+import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import type { HttpBounds } from "../../../src/http/options.ts";
 import { StageCounters } from "../../../src/http/admission.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
@@ -135,17 +135,17 @@ export interface Sent {
 }
 
 /** A leg without a network: requests go in as they are judged, answers are looked at as they are given. */
-export class LegHarness {
+export class SessionHarness {
   readonly clock = new ManualClock();
   readonly counters = new StageCounters();
-  readonly leg: LegacyLeg;
-  readonly setting: HttpSetting;
+  readonly leg: SessionHandler;
+  readonly setting: HttpDeps;
   readonly #runtime: AppRuntime;
 
   constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
     this.#runtime = runtime;
     this.setting = createHttpSetting({ runtime, clock: this.clock, counters: this.counters, more });
-    this.leg = new LegacyLeg(this.setting);
+    this.leg = new SessionHandler(this.setting);
   }
 
   /** Sends one message, whose client reads so many writes of the answer before it is slow. */

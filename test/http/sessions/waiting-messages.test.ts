@@ -4,20 +4,20 @@ import type { HttpBounds } from "../../../src/http/options.ts";
 import { SessionStreams } from "../../../src/http/sessions/session-streams.ts";
 import { defineSurface, mcp } from "../../../src/index.ts";
 import { openSteps } from "./app.ts";
-import { callOf, LegHarness, type FakeReply } from "./leg-harness.ts";
+import { callOf, SessionHarness, type FakeReply } from "./leg-harness.ts";
 
-const opened: LegHarness[] = [];
+const opened: SessionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-function keep(harness: LegHarness): LegHarness {
+function keep(harness: SessionHarness): SessionHarness {
   opened.push(harness);
   return harness;
 }
 
 /** An app with one tool, which writes a line to its client's log. */
-function openTalking(bounds: Partial<HttpBounds> = {}): LegHarness {
+function openTalking(bounds: Partial<HttpBounds> = {}): SessionHarness {
   const app = mcp(defineSurface("talk", {}), { uriPrefix: "talk://", version: "1.0.0" })
     .implement({})
     .tools({
@@ -29,11 +29,11 @@ function openTalking(bounds: Partial<HttpBounds> = {}): LegHarness {
         },
       },
     });
-  return keep(new LegHarness(app.open(), { keepAliveMs: 0, ...bounds }));
+  return keep(new SessionHarness(app.open(), { keepAliveMs: 0, ...bounds }));
 }
 
 /** Has the tool write so many lines, each behind the one before. */
-async function say(harness: LegHarness, session: string, count: number): Promise<void> {
+async function say(harness: SessionHarness, session: string, count: number): Promise<void> {
   for (let id = 0; id < count; id += 1) {
     const reply = harness.post(callOf(id, "say"), { session });
     await harness.until(() => reply.isOver);
@@ -85,7 +85,7 @@ describe("What a session has to say", () => {
 
   it("is kept of a call whose client reads slowly, and the rest is counted", async () => {
     const steps = openSteps();
-    const harness = keep(new LegHarness(steps.runtime, { keepAliveMs: 0, maxQueued: 3 }));
+    const harness = keep(new SessionHarness(steps.runtime, { keepAliveMs: 0, maxQueued: 3 }));
     const session = await harness.open();
     const reply = harness.post(callOf(1, "walk", { token: 1 }), { session });
     const step = async (): Promise<void> => {
@@ -106,7 +106,7 @@ describe("What a session has to say", () => {
   });
 
   it("tells who waits for its answer when it is dropped, because it is too much or because the session ends", () => {
-    const harness = keep(new LegHarness(openSteps().runtime, { maxQueued: 2 }));
+    const harness = keep(new SessionHarness(openSteps().runtime, { maxQueued: 2 }));
     const dropped: number[] = [];
     const streams = new SessionStreams({
       http: harness.setting,

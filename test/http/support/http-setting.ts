@@ -3,7 +3,7 @@ import { Admission, type StageCounters } from "../../../src/http/admission.ts";
 import { KeepAlive } from "../../../src/http/sse.ts";
 import { resolveServerOptions } from "../../../src/http/options.ts";
 import { Responder } from "../../../src/http/respond.ts";
-import type { HttpSetting } from "../../../src/http/http-deps.ts";
+import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import type { HttpBounds } from "../../../src/http/options.ts";
 import { createAnswerRenderer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
@@ -21,7 +21,7 @@ export interface SettingParts {
 }
 
 /** What a leg without a network is made of. */
-export function createHttpSetting({ runtime, clock, counters, more }: SettingParts): HttpSetting {
+export function createHttpSetting({ runtime, clock, counters, more }: SettingParts): HttpDeps {
   const all = { ...bounds, ...more };
   return {
     runtime,

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { toRpcError } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
-import { ModernHarness } from "../modern/modern-harness.ts";
+import { StatelessHarness } from "../modern/modern-harness.ts";
 import { openSteps } from "../sessions/app.ts";
-import { callOf, handshakeOf, LegHarness } from "../sessions/leg-harness.ts";
+import { callOf, handshakeOf, SessionHarness } from "../sessions/leg-harness.ts";
 
 const ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -29,9 +29,9 @@ function openDenying(): { runtime: AppRuntime; denied: Set<string>; asked: Calle
   return { runtime: { ...runtime, viewFor }, denied, asked };
 }
 
-function openLegacy(): { harness: LegHarness; denied: Set<string>; asked: Caller[] } {
+function openLegacy(): { harness: SessionHarness; denied: Set<string>; asked: Caller[] } {
   const { runtime, ...more } = openDenying();
-  const harness = new LegHarness(runtime);
+  const harness = new SessionHarness(runtime);
   ending.push(() => harness.close());
   return { harness, ...more };
 }
@@ -109,7 +109,7 @@ describe("a session", () => {
     await runtime.close();
     const viewFor: AppRuntime["viewFor"] = (caller) =>
       denied.has(caller.view?.project ?? "") ? toRpcError(-32_603, "no") : steps.runtime.viewFor(caller);
-    const harness = new LegHarness({ ...steps.runtime, viewFor });
+    const harness = new SessionHarness({ ...steps.runtime, viewFor });
     ending.push(() => harness.close());
     const session = await harness.open({ caller: by("readonly") });
     harness.post(callOf(1, "walk", { token: "t" }), { session });
@@ -126,7 +126,7 @@ describe("a request of the modern era", () => {
     "is answered with why when its view is denied: %s",
     async (method) => {
       const { runtime } = openDenying();
-      const harness = new ModernHarness(runtime);
+      const harness = new StatelessHarness(runtime);
       ending.push(() => harness.close());
       const reply = harness.ask({ id: 7, method, params: { name: "echo" } }, { caller: by("locked") });
       await harness.answered(reply);
@@ -137,7 +137,7 @@ describe("a request of the modern era", () => {
 
   it("is asked about each time, since nothing is kept", async () => {
     const { runtime, denied } = openDenying();
-    const harness = new ModernHarness(runtime);
+    const harness = new StatelessHarness(runtime);
     ending.push(() => harness.close());
     const ask = async (): Promise<unknown> =>
       (await harness.answered(harness.ask({ id: 1, method: "tools/list" }, { caller: by("readonly") }))).plain.body;

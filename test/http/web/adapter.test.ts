@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
-import { toFetch } from "../../../src/http/web.ts";
+import { createFetchHandler } from "../../../src/http/web.ts";
 import { readBody } from "../support/read-body.ts";
 
 const url = "http://localhost:8080/mcp?q=1#part";
@@ -13,7 +13,7 @@ function hold(init?: RequestInit & { duplex?: "half" }): {
   response: Promise<Response>;
 } {
   const came: { request: HttpRequest; reply: HttpReply }[] = [];
-  const response = toFetch((request, reply) => void came.push({ request, reply }))(new Request(url, init));
+  const response = createFetchHandler((request, reply) => void came.push({ request, reply }))(new Request(url, init));
   const [first] = came;
   if (first === undefined) throw new TypeError("nothing came");
   return { ...first, response };
@@ -64,7 +64,7 @@ describe("a request of the web's", () => {
     const read = new Request(url, { method: "POST", body: "x" });
     await read.text();
     const bodies: unknown[] = [];
-    void toFetch((request) => request.body(4, (body) => bodies.push(body)))(read);
+    void createFetchHandler((request) => request.body(4, (body) => bodies.push(body)))(read);
     await turn();
     expect(bodies).toEqual([new Uint8Array(0)]);
   });
@@ -136,7 +136,7 @@ describe("a reply of the web's", () => {
   it("is asked nothing when its client was gone before it came", async () => {
     let asked = 0;
     const serve: HttpServe = () => void (asked += 1);
-    expect((await toFetch(serve)(new Request(url, { signal: AbortSignal.abort() }))).status).toBe(499);
+    expect((await createFetchHandler(serve)(new Request(url, { signal: AbortSignal.abort() }))).status).toBe(499);
     expect(asked).toBe(0);
   });
 
@@ -152,7 +152,7 @@ describe("a reply of the web's", () => {
   });
 
   it("waits for its answer for as long as it takes when nobody leaves", async () => {
-    const asked = toFetch(never)(new Request(url));
+    const asked = createFetchHandler(never)(new Request(url));
     expect(await Promise.race([asked, turn("waiting")])).toBe("waiting");
   });
 });

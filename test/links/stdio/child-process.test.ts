@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { childProcess, type ChildProcessOptions } from "../../../src/links/child-process.ts";
 import type { Connection } from "../../../src/links/link.ts";
-import { Spawned, startProcess } from "../../../src/links/stdio/open-child-client.ts";
+import { ManagedProcess, startProcess } from "../../../src/links/stdio/open-child-client.ts";
 import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { echo } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
@@ -170,7 +170,7 @@ describe("startProcess()", () => {
       command: process.execPath,
       args: ["-e", "process.kill(process.pid, 'SIGKILL')"],
     });
-    expect(spawned).toBeInstanceOf(Spawned);
+    expect(spawned).toBeInstanceOf(ManagedProcess);
     await until(() => spawned.input.destroyed);
     await spawned.stop();
     expect((await spawned.explain())?.message).toContain('signal "SIGKILL"');

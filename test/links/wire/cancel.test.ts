@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { listeners, settle, take, until } from "../../surface/support.ts";
 import { day } from "../support/rich-surface.ts";
 import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
-import { usesOf } from "../../surface/uses-of.ts";
+import { operationsOf } from "../../surface/uses-of.ts";
 
 describe("cancelling over a wire", () => {
   it("rejects at once, reaches the handler, and leaves nothing on the signal", async () => {
     const { channel, state, live } = await connectRich();
     const { signal, ...controller } = abortable();
-    const use = outcome(usesOf(channel).call("bury", { at: day, how: "slow" }, { signal }));
+    const use = outcome(operationsOf(channel).call("bury", { at: day, how: "slow" }, { signal }));
     await until(() => state.calls === 1);
     await settle(6);
     controller.abort();
@@ -22,8 +22,8 @@ describe("cancelling over a wire", () => {
     const { channel, pair, live } = await connectRich();
     const count = pair.client.sent.length;
     const use = { signal: AbortSignal.abort() };
-    expect(await outcome(usesOf(channel).get("chest", use))).toMatchObject({ code: "ABORTED" });
-    expect(await take(usesOf(channel).watch("chest", use), 1)).toEqual([]);
+    expect(await outcome(operationsOf(channel).get("chest", use))).toMatchObject({ code: "ABORTED" });
+    expect(await take(operationsOf(channel).watch("chest", use), 1)).toEqual([]);
     await settle();
     expect(pair.client.sent.slice(count).filter(({ method }) => method === "surface/ask")).toEqual([]);
     await live.close();
@@ -32,8 +32,8 @@ describe("cancelling over a wire", () => {
   it("leaves nothing on the signal when the use was answered", async () => {
     const { channel, live } = await connectRich();
     const { signal } = abortable();
-    await usesOf(channel).get("chest", { signal });
-    await take(usesOf(channel).open("clock", { from: 1n }, { signal }), 9);
+    await operationsOf(channel).get("chest", { signal });
+    await take(operationsOf(channel).open("clock", { from: 1n }, { signal }), 9);
     expect(listeners(signal)).toBe(0);
     await live.close();
   });
@@ -41,7 +41,7 @@ describe("cancelling over a wire", () => {
   it("ends a stream for its consumer at once, and its handler", async () => {
     const { channel, state, live } = await connectRich();
     const { signal, ...controller } = abortable();
-    const stream = usesOf(channel).open("ticks", "all", { signal })[Symbol.asyncIterator]();
+    const stream = operationsOf(channel).open("ticks", "all", { signal })[Symbol.asyncIterator]();
     await stream.next();
     controller.abort();
     await take({ [Symbol.asyncIterator]: () => stream }, 99);
@@ -114,9 +114,9 @@ describe("cancelling over a wire", () => {
   it("ignores answers and items that come after it", async () => {
     const { channel, peer } = await connectRaw();
     const { signal, ...controller } = abortable();
-    const use = outcome(usesOf(channel).get("maybe", { signal }));
+    const use = outcome(operationsOf(channel).get("maybe", { signal }));
     const ask = await peer.next((message) => message.method === "surface/ask");
-    const stream = usesOf(channel).open("ticks", "all", { signal })[Symbol.asyncIterator]();
+    const stream = operationsOf(channel).open("ticks", "all", { signal })[Symbol.asyncIterator]();
     const step = stream.next();
     const follow = await peer.next((message) => message.method === "surface/follow");
     controller.abort();

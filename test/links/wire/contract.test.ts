@@ -10,7 +10,7 @@ import { cellSource } from "../../../src/surface/source.ts";
 import { createMemoryPair, type Loose } from "../support/memory-transport.ts";
 import { rich } from "../support/rich-surface.ts";
 import { serveWire, RawPeer, agree, outcome } from "./support.ts";
-import { usesOf } from "../../surface/uses-of.ts";
+import { operationsOf } from "../../surface/uses-of.ts";
 
 const formless: Schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
 
@@ -45,7 +45,7 @@ describe("contracts over a wire", () => {
     const named = cell({ schema: z.number().describe("old words"), default: 1, title: "Old" });
     const renamed = cell({ schema: z.number().describe("new words"), title: "New" });
     const { channel, pair, live } = await meet({ named, more: same }, { named: renamed });
-    expect(await usesOf(channel).get("named", {})).toBe(1);
+    expect(await operationsOf(channel).get("named", {})).toBe(1);
     expect(pair.client.sent.some(({ method }) => method === "surface/describe")).toBe(false);
     await live.close();
   });
@@ -65,7 +65,9 @@ describe("contracts over a wire", () => {
   it.each(compatible)("let a member pass when the live one %s", async (_how, live, asked) => {
     const met = await meet({ it: live }, { it: asked });
     const use =
-      asked.kind === "cell" ? usesOf(met.channel).get("it", {}) : usesOf(met.channel).call("it", { a: 1 }, {});
+      asked.kind === "cell"
+        ? operationsOf(met.channel).get("it", {})
+        : operationsOf(met.channel).call("it", { a: 1 }, {});
     const value = await outcome(use);
     expect(value instanceof Error ? value.message : "").toBe("");
     await met.live.close();
@@ -76,7 +78,7 @@ describe("contracts over a wire", () => {
       { it: cell({ schema: wide, default: { a: 1, b: 2 } }) },
       { it: cell({ schema: narrow }) },
     );
-    expect(await usesOf(channel).get("it", {})).toEqual({ a: 1 });
+    expect(await operationsOf(channel).get("it", {})).toEqual({ a: 1 });
     await live.close();
   });
 
@@ -118,11 +120,11 @@ describe("contracts over a wire", () => {
       const met = await meet({ it: live, any: same }, { it: asked, any: same });
       const count = met.pair.client.sent.length;
       const verb = verbs[asked.kind];
-      const error = await outcome((usesOf(met.channel)[verb] as Loose)("it", undefined, {}));
+      const error = await outcome((operationsOf(met.channel)[verb] as Loose)("it", undefined, {}));
       expect(error).toMatchObject({ code: "CONTRACT_MISMATCH", message: expect.stringContaining(words) });
       expect(error.message).toContain('Cannot use "it" of surface "s":');
       expect(met.pair.client.sent.length).toBe(count);
-      expect(await usesOf(met.channel).call("any", 5, {})).toBe(5);
+      expect(await operationsOf(met.channel).call("any", 5, {})).toBe(5);
       await met.live.close();
     },
   );
@@ -133,7 +135,7 @@ describe("contracts over a wire", () => {
       { it: cell({ schema: wideEnum, default: "option-0" }) },
       { it: cell({ schema: number }) },
     );
-    const { message } = await outcome(usesOf(channel).get("it", {}));
+    const { message } = await outcome(operationsOf(channel).get("it", {}));
     expect(message).toContain('{"type":"number"}');
     expect(message).toContain("option-");
     expect(message.length).toBeLessThan(800);
@@ -142,11 +144,11 @@ describe("contracts over a wire", () => {
 
   it("refuse a member that the live surface lacks, at each use, watches too", async () => {
     const { channel, live } = await meet({ any: same }, { any: same, gone: cell({ schema: number }) });
-    expect(await outcome(usesOf(channel).get("gone", {}))).toMatchObject({ code: "CONTRACT_MISMATCH" });
-    const watch = usesOf(channel).watch("gone", {})[Symbol.asyncIterator]();
+    expect(await outcome(operationsOf(channel).get("gone", {}))).toMatchObject({ code: "CONTRACT_MISMATCH" });
+    const watch = operationsOf(channel).watch("gone", {})[Symbol.asyncIterator]();
     expect(await outcome(watch.next())).toMatchObject({ code: "CONTRACT_MISMATCH" });
     expect(await watch.next()).toEqual({ done: true, value: undefined });
-    expect(await usesOf(channel).call("any", 5, {})).toBe(5);
+    expect(await operationsOf(channel).call("any", 5, {})).toBe(5);
     await live.close();
   });
 
@@ -160,8 +162,8 @@ describe("contracts over a wire", () => {
         { it: cell({ schema: live, default: 1 }), any: same },
         { it: cell({ schema: asked }), any: same },
       );
-      expect(await outcome(usesOf(met.channel).get("it", {}))).toMatchObject({ code: "SCHEMA_UNSUPPORTED" });
-      expect(await usesOf(met.channel).call("any", 5, {})).toBe(5);
+      expect(await outcome(operationsOf(met.channel).get("it", {}))).toMatchObject({ code: "SCHEMA_UNSUPPORTED" });
+      expect(await operationsOf(met.channel).call("any", 5, {})).toBe(5);
       await met.live.close();
     },
   );
@@ -185,7 +187,7 @@ describe("contracts over a wire", () => {
     expect(asked.params).toEqual({ members: ["chest"] });
     peer.answer(asked.id, what === "nothing" ? { members: {} } : described);
     const opened = await opening;
-    const error = opened.channel === undefined ? opened : await outcome(usesOf(opened.channel).get("chest", {}));
+    const error = opened.channel === undefined ? opened : await outcome(operationsOf(opened.channel).get("chest", {}));
     expect(error).toMatchObject({ code });
   });
 });

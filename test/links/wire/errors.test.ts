@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../../src/errors.ts";
-import { toLinkLoss } from "../../../src/links/dial-link.ts";
+import { linkLossOf } from "../../../src/links/dial-link.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
@@ -9,7 +9,7 @@ import { procedure } from "../../../src/surface/define-members.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
 import { day } from "../support/rich-surface.ts";
 import { serveWire, connectRaw, connectRich, outcome } from "./support.ts";
-import { usesOf } from "../../surface/uses-of.ts";
+import { operationsOf } from "../../surface/uses-of.ts";
 
 describe("errors over a wire", () => {
   it("carry a refusal with its details as they were", async () => {
@@ -47,11 +47,11 @@ describe("errors over a wire", () => {
   it("refuse a use of an unknown member or of another kind before anything is sent", async () => {
     const { channel, pair, live } = await connectRich();
     const count = pair.client.sent.length;
-    expect(await outcome(usesOf(channel).get("nobody", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
-    expect(await outcome(usesOf(channel).get("toString", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
-    expect(await outcome(usesOf(channel).get("bury", {}))).toMatchObject({ code: "WRONG_KIND" });
+    expect(await outcome(operationsOf(channel).get("nobody", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
+    expect(await outcome(operationsOf(channel).get("toString", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
+    expect(await outcome(operationsOf(channel).get("bury", {}))).toMatchObject({ code: "WRONG_KIND" });
     const argument = () => {};
-    expect(await outcome(usesOf(channel).call("echo", argument, {}))).toMatchObject({ code: "UNSERIALISABLE" });
+    expect(await outcome(operationsOf(channel).call("echo", argument, {}))).toMatchObject({ code: "UNSERIALISABLE" });
     expect(pair.client.sent.length).toBe(count);
     await live.close();
   });
@@ -101,7 +101,7 @@ describe("errors over a wire", () => {
       peer.refuse(id, { code: -32000, message: "boo", data });
       const error = await use;
       expect(error).toBeInstanceOf(SurfaceError);
-      expect(toLinkLoss(error)).toBeUndefined();
+      expect(linkLossOf(error)).toBeUndefined();
       expect(error.code).not.toBe("DISCONNECTED");
       expect(error.message).not.toContain("boo");
     },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { settle, until } from "../../surface/support.ts";
 import { createLinkBudgets } from "../../../src/links/link-options.ts";
 import { connectRaw, connectRich, outcome, type RawPeer, serveRaw } from "./support.ts";
-import { usesOf } from "../../surface/uses-of.ts";
+import { operationsOf } from "../../surface/uses-of.ts";
 
 describe("limits", () => {
   it("refuse a stream over 4,096 of one peer, leave room to ask meanwhile, and take another when one has ended", async () => {
@@ -149,7 +149,7 @@ describe("limits", () => {
     const { client, channel, live } = await connectRich();
     const controller = new AbortController();
     const waits = Array.from({ length: 1024 }, () =>
-      outcome(usesOf(channel).wait("rang", undefined, { signal: controller.signal })),
+      outcome(operationsOf(channel).wait("rang", undefined, { signal: controller.signal })),
     );
     expect(await outcome(client.chest.get())).toMatchObject({ code: "OVERFLOW" });
     controller.abort();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { settle, take, until } from "../../surface/support.ts";
 import { day, makeTreasure } from "../support/rich-surface.ts";
 import { connectRich } from "./support.ts";
-import { usesOf } from "../../surface/uses-of.ts";
+import { operationsOf } from "../../surface/uses-of.ts";
 
 describe("a client over a wire", () => {
   it("reads a cell with values that JSON does not have", async () => {
@@ -70,12 +70,12 @@ describe("a client over a wire", () => {
 
   it("watches the newest frame and the kept occurrences", async () => {
     const { channel, state, live } = await connectRich();
-    const frames = usesOf(channel).watchLatest("clock", { from: 1n }, {})[Symbol.asyncIterator]();
+    const frames = operationsOf(channel).watchLatest("clock", { from: 1n }, {})[Symbol.asyncIterator]();
     await until(() => true);
     const first = await frames.next();
     const newest = (first.value as unknown[]).length === 0 ? await frames.next() : first;
     expect((newest.value as unknown[])[0]).toBeInstanceOf(Date);
-    const pages = usesOf(channel).watchRecent("rang", undefined, {})[Symbol.asyncIterator]();
+    const pages = operationsOf(channel).watchRecent("rang", undefined, {})[Symbol.asyncIterator]();
     expect((await pages.next()).value).toMatchObject({ occurrences: [] });
     state.ring(new Set([3]));
     expect((await pages.next()).value).toMatchObject({ occurrences: [new Set([3])] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientAsk } from "../../../src/catalog/asking/asking.ts";
+import type { InputRequest } from "../../../src/catalog/asking/asking.ts";
 import { Refusal } from "../../../src/errors.ts";
 import { clientKinds } from "../../../src/mcp/asking/ask-protocol.ts";
 import { PushedAsks } from "../../../src/mcp/asking/pushed-asks.ts";
@@ -8,9 +8,9 @@ import type { Fault } from "../../../src/surface/fault.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 
 const capable: JsonObject = { elicitation: {}, sampling: {}, roots: {} };
-const form: ClientAsk = { kind: "elicit", params: { message: "Who?", requestedSchema: { type: "object" } } };
-const sample: ClientAsk = { kind: "sample", params: { messages: [], maxTokens: 5 } };
-const roots: ClientAsk = { kind: "roots", params: {} };
+const form: InputRequest = { kind: "elicit", params: { message: "Who?", requestedSchema: { type: "object" } } };
+const sample: InputRequest = { kind: "sample", params: { messages: [], maxTokens: 5 } };
+const roots: InputRequest = { kind: "roots", params: {} };
 
 class Harness {
   readonly sent: Record<string, unknown>[] = [];
@@ -28,7 +28,7 @@ class Harness {
   });
 
   /** What a question comes to; never rejects. */
-  push(ask: ClientAsk, signal: AbortSignal = this.controller.signal): Promise<unknown> {
+  push(ask: InputRequest, signal: AbortSignal = this.controller.signal): Promise<unknown> {
     const { push } = this.asks.port;
     if (push === undefined) throw new Error("there is no way to push");
     return push(ask, signal).catch((cause: unknown) => cause);

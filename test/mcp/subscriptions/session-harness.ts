@@ -1,4 +1,4 @@
-import type { WatchTold } from "../../../src/catalog/resources/resource-watches.ts";
+import type { WatchListener } from "../../../src/catalog/resources/resource-watches.ts";
 import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
@@ -42,7 +42,7 @@ export class ManualClock implements Clock {
 export class FakeResources implements AppResources {
   /** What is there: known at once, known when {@link open} says so, or nothing. */
   readonly known: Record<string, "open" | "late"> = {};
-  readonly watching = new Map<string, Set<WatchTold>>();
+  readonly watching = new Map<string, Set<WatchListener>>();
   /** For whom something was watched, one after the other. */
   readonly watchers: Caller[] = [];
 
@@ -52,7 +52,7 @@ export class FakeResources implements AppResources {
   /** Scopes that URIs ask for. */
   readonly guarded: Record<string, readonly string[]> = {};
 
-  watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined {
+  watch(caller: Caller, uri: string, told: WatchListener): (() => void) | undefined {
     this.watchers.push(caller);
     const kind = this.known[uri];
     if (kind === undefined) return undefined;
@@ -92,7 +92,7 @@ export class FakeResources implements AppResources {
     for (const told of this.watching.get(uri) ?? []) told.opened?.(isThere);
   }
 
-  #join(uri: string, watching: WatchTold): () => void {
+  #join(uri: string, watching: WatchListener): () => void {
     const all = this.watching.get(uri) ?? new Set();
     this.watching.set(uri, all.add(watching));
     return () => void all.delete(watching);

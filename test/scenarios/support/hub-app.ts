@@ -45,7 +45,7 @@ function registerCoord(operations: OperationRegistry, { ran, askedBy }: Pick<Hub
       inputSchema: task,
       outputSchema: z.object({ spawned: z.string(), branch: z.string() }),
       errorSchemas: { BUSY: z.object({ branch: z.string() }) },
-      reach: ["hub.git.worktreeCreate"],
+      canCall: ["hub.git.worktreeCreate"],
     },
     async ({ sessionId, branch = "main" }, context) => {
       askedBy.push(context.caller);
@@ -80,7 +80,7 @@ function registerCoord(operations: OperationRegistry, { ran, askedBy }: Pick<Hub
 
 function registerWaiting(operations: OperationRegistry, { ran, stopped }: Pick<Hub, "ran" | "stopped">): void {
   operations.register(
-    { name: "coord.wait", type: "query", description: "Waits for a session to end", reach: ["hub.coord.idle"] },
+    { name: "coord.wait", type: "query", description: "Waits for a session to end", canCall: ["hub.coord.idle"] },
     (_input, context) => {
       ran.push("wait");
       void context.call("hub.coord.idle").catch(() => undefined);

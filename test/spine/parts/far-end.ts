@@ -1,10 +1,10 @@
 import {
-  ConnectionHolder,
+  ConnectionManager,
   type Dial,
   type DialEvents,
   type HeldLink,
-  type HolderUser,
-} from "../../../src/spine/connection-holder.ts";
+  type ConnectionUser,
+} from "../../../src/spine/connection-manager.ts";
 import { SimClock } from "../../sim/sim-clock.ts";
 
 /** A link that counts how often it is closed. */
@@ -35,7 +35,7 @@ export class FarEnd {
   /** Runs within dial(). */
   onDial: (events: DialEvents<FakeLink>) => void = () => {};
   onAbandon: () => void = () => {};
-  readonly holder: ConnectionHolder<FakeLink>;
+  readonly holder: ConnectionManager<FakeLink>;
 
   constructor(idleMs = 0) {
     const dial: Dial<FakeLink> = (events) => {
@@ -47,7 +47,7 @@ export class FarEnd {
         this.onAbandon();
       };
     };
-    this.holder = new ConnectionHolder({
+    this.holder = new ConnectionManager({
       what: "it",
       dial,
       clock: this.clock.lane("holder"),
@@ -82,7 +82,7 @@ export class FarEnd {
 }
 
 /** A user that writes down what it is told. */
-export class FakeUser implements HolderUser<FakeLink> {
+export class FakeUser implements ConnectionUser<FakeLink> {
   readonly told: string[] = [];
   wants = true;
   patient: boolean;

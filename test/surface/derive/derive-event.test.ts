@@ -9,7 +9,7 @@ import { event } from "../../../src/surface/define-members.ts";
 import type { Reading } from "../../../src/surface/reading.ts";
 import { settle, until } from "../support.ts";
 import { createHang, mill, openProjection, startMill } from "./support.ts";
-import { usesOf } from "../uses-of.ts";
+import { operationsOf } from "../uses-of.ts";
 
 const board = defineSurface("board", { ground: event({ output: z.number() }) });
 
@@ -123,7 +123,7 @@ describe("derive.event() of an event", () => {
     await settle();
     const projection = projectSurface(mill, board, (up) => ({ ground: derive.event(up.ground, (n) => n) }));
     const opened = implementProjection(projection, surfaceClientRef(live));
-    for await (const page of usesOf(surfaceClientRef(opened).channel).watchRecent("ground", undefined, {})) {
+    for await (const page of operationsOf(surfaceClientRef(opened).channel).watchRecent("ground", undefined, {})) {
       expect(page.occurrences).toEqual([1]);
       break;
     }

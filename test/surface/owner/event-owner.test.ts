@@ -6,7 +6,7 @@ import { event } from "../../../src/surface/define-members.ts";
 import { kChannel } from "../../../src/surface/implement-surface.ts";
 import { listeners, openLive, settle, take, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
-import { usesOf } from "../uses-of.ts";
+import { operationsOf } from "../uses-of.ts";
 
 const bell = defineSurface("bell", { rang: event({ output: z.number() }) });
 const replaying = defineSurface("bell", { rang: event({ output: z.number(), replayLast: true }) });
@@ -396,7 +396,7 @@ describe("an event", () => {
   it("a channel opens an event for a listener of its own, from then on", async () => {
     const { live, pushed } = await openBell();
     pushed.push(1);
-    const own = take(usesOf(live[kChannel]).open("rang", undefined, {}), 1);
+    const own = take(operationsOf(live[kChannel]).open("rang", undefined, {}), 1);
     await until(() => pushed.running === 2);
     pushed.push(2);
     expect(await own).toEqual([2]);

@@ -5,7 +5,7 @@ import { kChannel } from "../../../src/surface/implement-surface.ts";
 import { stream } from "../../../src/surface/define-members.ts";
 import { listeners, openLive, settle, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
-import { usesOf } from "../uses-of.ts";
+import { operationsOf } from "../uses-of.ts";
 
 const log = defineSurface("log", { lines: stream({ output: z.number() }) });
 const logOf = defineSurface("log", { lines: stream({ input: z.object({ node: z.string() }), output: z.number() }) });
@@ -21,7 +21,7 @@ async function openLog() {
   const { live, client, faults } = await openLive(log, { lines: (_input, { signal }) => pushed.run(signal) });
   await until(() => pushed.running === 1);
   const watch = (signal?: AbortSignal): AsyncIterator<unknown> =>
-    watchOf(usesOf(live[kChannel]).watchLatest("lines", undefined, signal === undefined ? {} : { signal }));
+    watchOf(operationsOf(live[kChannel]).watchLatest("lines", undefined, signal === undefined ? {} : { signal }));
   return { live, client, faults, pushed, watch };
 }
 
@@ -30,7 +30,7 @@ async function openLogOf() {
   const pushed = new Pushed<number>();
   const { live, client, faults } = await openLive(logOf, { lines: (_input, { signal }) => pushed.run(signal) });
   const watch = (node: unknown = "a"): AsyncIterator<unknown> =>
-    watchOf(usesOf(live[kChannel]).watchLatest("lines", { node }, {}));
+    watchOf(operationsOf(live[kChannel]).watchLatest("lines", { node }, {}));
   return { live, client, faults, pushed, watch };
 }
 
@@ -76,7 +76,7 @@ describe("watchLatest()", () => {
         yield 2;
       },
     });
-    const open = () => usesOf(live[kChannel]).watchLatest("lines", { node: "a" }, {});
+    const open = () => operationsOf(live[kChannel]).watchLatest("lines", { node: "a" }, {});
     const seen: unknown[] = [];
     for await (const value of open()) seen.push(value);
     expect([seen[0], seen.at(-1)]).toEqual([[], [2]]);
@@ -129,10 +129,10 @@ describe("watchLatest()", () => {
     const { pushed, watch, live } = await openLogOf();
     await expect(watch(5).next()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(pushed.opened).toBe(0);
-    expect(() => usesOf(live[kChannel]).watchLatest("nope", {}, {})).toThrow(
+    expect(() => operationsOf(live[kChannel]).watchLatest("nope", {}, {})).toThrow(
       expect.objectContaining({ code: "UNKNOWN_MEMBER" }),
     );
-    expect(() => usesOf(live[kChannel]).watchRecent("lines", {}, {})).toThrow(
+    expect(() => operationsOf(live[kChannel]).watchRecent("lines", {}, {})).toThrow(
       expect.objectContaining({ code: "WRONG_KIND" }),
     );
     await live.close();

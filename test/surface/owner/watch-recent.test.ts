@@ -5,7 +5,7 @@ import { event } from "../../../src/surface/define-members.ts";
 import { kChannel } from "../../../src/surface/implement-surface.ts";
 import { listeners, openLive, settle, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
-import { usesOf } from "../uses-of.ts";
+import { operationsOf } from "../uses-of.ts";
 
 const bell = defineSurface("bell", { rang: event({ output: z.number() }) });
 const byRoom = defineSurface("rooms", { rang: event({ input: z.object({ room: z.string() }), output: z.number() }) });
@@ -14,7 +14,7 @@ async function openBell() {
   const pushed = new Pushed<number>();
   const { live, client, faults } = await openLive(bell, { rang: (_input, { signal }) => pushed.run(signal) });
   await settle();
-  const uses = usesOf(live[kChannel]);
+  const uses = operationsOf(live[kChannel]);
   const watch = (signal?: AbortSignal): AsyncIterator<unknown> =>
     uses.watchRecent("rang", undefined, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
   return { live, client, faults, pushed, watch };
@@ -107,7 +107,8 @@ describe("watchRecent()", () => {
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       },
     });
-    const watch = (room: unknown) => usesOf(live[kChannel]).watchRecent("rang", { room }, {})[Symbol.asyncIterator]();
+    const watch = (room: unknown) =>
+      operationsOf(live[kChannel]).watchRecent("rang", { room }, {})[Symbol.asyncIterator]();
     await expect(watch(5).next()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     const values = watch("abc");
     const first = await values.next();

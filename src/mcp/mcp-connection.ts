@@ -38,8 +38,8 @@ import {
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 
-/** Dependencies of a {@link Gate}. */
-export interface GateOptions {
+/** Dependencies of a {@link McpConnection}. */
+export interface McpConnectionDeps {
   readonly runtime: AppRuntime;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
@@ -184,7 +184,7 @@ class GateRequest extends ClientRequest {
  * Serves one connection: checks every frame, decides the era and answers each request. Every request gets one answer, or none
  * after its client cancelled it.
  */
-export class Gate {
+export class McpConnection {
   readonly #runtime: AppRuntime;
   readonly #send: (json: string) => void;
   readonly #era = new EraState();
@@ -201,7 +201,7 @@ export class Gate {
   #outputFull = false;
   #closed = false;
 
-  constructor({ runtime, send, clock = systemClock, stallMs = 30_000, caller = anonymous }: GateOptions) {
+  constructor({ runtime, send, clock = systemClock, stallMs = 30_000, caller = anonymous }: McpConnectionDeps) {
     this.#runtime = runtime;
     this.#send = send;
     this.#user = caller;

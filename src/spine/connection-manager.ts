@@ -24,9 +24,9 @@ export interface DialEvents<TLink> {
 export type Dial<TLink extends HeldLink> = (events: DialEvents<TLink>) => () => void;
 
 /** A user of the link: a watch while it is watched, a request until it is answered. */
-export interface HolderUser<TLink> {
+export interface ConnectionUser<TLink> {
   /** Its place with the holder, which alone changes it. A user that joins again before it has left keeps its place. */
-  place?: Place<HolderUser<TLink>> | undefined;
+  place?: Place<ConnectionUser<TLink>> | undefined;
   /** Whether it lacks a link. The holder redials while a user does. */
   readonly wants: boolean;
   /** Returns true if it waits for the next attempt after this failure. Otherwise the holder calls {@link unreachable}. */
@@ -41,8 +41,8 @@ export interface HolderUser<TLink> {
   unreachable(cause: unknown): void;
 }
 
-/** Dependencies of a {@link ConnectionHolder}. */
-export interface HolderSetting<TLink extends HeldLink> {
+/** Dependencies of a {@link ConnectionManager}. */
+export interface ConnectionManagerDeps<TLink extends HeldLink> {
   /** Names the far side in errors, for example `surface "ci"`. */
   readonly what: string;
   readonly dial: Dial<TLink>;
@@ -74,9 +74,9 @@ type State<TLink> =
  * Everything is synchronous, so that the simulator can check every step. Each attempt has a generation; callbacks of an earlier one change
  * nothing, except that a link which opens too late is closed.
  */
-export class ConnectionHolder<TLink extends HeldLink> {
-  readonly #setting: HolderSetting<TLink>;
-  readonly #users = new Places<HolderUser<TLink>>();
+export class ConnectionManager<TLink extends HeldLink> {
+  readonly #setting: ConnectionManagerDeps<TLink>;
+  readonly #users = new Places<ConnectionUser<TLink>>();
   /** Links that have announced their end, until it comes. */
   readonly #leaving = new Map<number, TLink>();
   readonly #backoff: Backoff;
@@ -89,7 +89,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
   #lastFailure: { readonly cause: unknown; readonly at: number } | undefined;
   #bornDead: { count: number; readonly since: number } | undefined;
 
-  constructor(setting: HolderSetting<TLink>) {
+  constructor(setting: ConnectionManagerDeps<TLink>) {
     this.#setting = setting;
     this.#backoff = new Backoff({ ...redial, clock: setting.clock, random: setting.random });
   }
@@ -110,7 +110,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
   }
 
   /** Adds a user, and calls its `live()` at once if there is a link. Returns a function that removes it. */
-  join(user: HolderUser<TLink>): () => void {
+  join(user: ConnectionUser<TLink>): () => void {
     if (this.#state.kind === "closed") {
       user.unreachable(this.#createClosed());
       return () => {};
@@ -157,7 +157,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#stopIdle = undefined;
   }
 
-  #want(user: HolderUser<TLink>): void {
+  #want(user: ConnectionUser<TLink>): void {
     if (this.#stopRetry === undefined) return this.#dial();
     const failure = this.#lastFailure;
     if (user.isPatient(failure?.cause)) return;
@@ -234,7 +234,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#retry();
   }
 
-  #letGo(user: HolderUser<TLink>, cause: unknown): void {
+  #letGo(user: ConnectionUser<TLink>, cause: unknown): void {
     if (this.#remove(user)) user.unreachable(cause);
   }
 
@@ -296,7 +296,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     return this.#users.list().some(({ value }) => value.wants);
   }
 
-  #remove(user: HolderUser<TLink>): boolean {
+  #remove(user: ConnectionUser<TLink>): boolean {
     const { place } = user;
     user.place = undefined;
     return place !== undefined && this.#users.remove(place);

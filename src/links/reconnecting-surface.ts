@@ -1,29 +1,29 @@
 import { SurfaceError } from "../errors.ts";
 import type { Clock, Random } from "../spine/clock.ts";
-import { ConnectionHolder, type HolderUser } from "../spine/connection-holder.ts";
+import { ConnectionManager, type ConnectionUser } from "../spine/connection-manager.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
-import { followSignal, toAborted } from "../spine/signals.ts";
+import { followSignal, createAbortedError } from "../spine/signals.ts";
 import { Subscriptions } from "../spine/subscriptions.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
-import { toDial, type OpenedLink } from "./dial-link.ts";
+import { createDial, type OpenedLink } from "./dial-link.ts";
 import { isRead, mapEnd } from "./droppable.ts";
-import { directReachOf } from "./in-process.ts";
+import { localSurfaceFinder } from "./in-process.ts";
 import type { Link } from "./link.ts";
-import { nameMember, PendingRequest, readPatienceMs, type PendingRequestDeps } from "./pending-request.ts";
+import { nameMember, PendingRequest, readConnectTimeoutMs, type PendingRequestDeps } from "./pending-request.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
 
 /** Keeps a connection from being closed as idle, until it is released or the connection ends. Does not ask for another. */
-class Lease implements HolderUser<OpenedLink> {
+class Lease implements ConnectionUser<OpenedLink> {
   readonly wants = false;
   readonly #leave: () => void;
   #generation = 0;
 
-  constructor(holder: ConnectionHolder<OpenedLink>) {
+  constructor(holder: ConnectionManager<OpenedLink>) {
     this.#leave = holder.join(this);
   }
 
@@ -53,8 +53,8 @@ class Lease implements HolderUser<OpenedLink> {
   }
 }
 
-/** Options of a {@link HeldSurface}. */
-export interface HeldSurfaceOptions {
+/** Options of a {@link ReconnectingSurface}. */
+export interface ReconnectingSurfaceOptions {
   readonly link: Link;
   readonly surface: Surface<Spec>;
   /** @default this machine's clock */
@@ -86,12 +86,12 @@ interface LeasedLink {
  * A surface behind a link, which all its users share. It connects on first use, and again after a loss. Reads are sent again on a new
  * connection; calls that may change something never are. Call `close()` when done.
  */
-export class HeldSurface {
+export class ReconnectingSurface {
   readonly #surface: Surface<Spec>;
   readonly #clock: Clock;
   readonly #scope: Scope;
   readonly #closing = new Set<Promise<void>>();
-  readonly #holder: ConnectionHolder<OpenedLink>;
+  readonly #holder: ConnectionManager<OpenedLink>;
   readonly #requestDeps: PendingRequestDeps;
   #reached: ReachedSurface | undefined;
   /** The watches, one for each key, shared by all watchers. */
@@ -99,19 +99,19 @@ export class HeldSurface {
   /** The members. An operation connects first if there is no connection. */
   readonly channel: SurfaceChannel;
 
-  constructor(options: HeldSurfaceOptions) {
+  constructor(options: ReconnectingSurfaceOptions) {
     const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = options;
     const { outlivesLink = false, gate, onUnreachable = () => {} } = options;
     const what = `surface "${surface.name}"`;
-    const dial = toDial({ link, surface, closing: this.#closing, outlivesLink, gate, onUnreachable });
+    const dial = createDial({ link, surface, closing: this.#closing, outlivesLink, gate, onUnreachable });
     this.#surface = surface;
     // Requests keep the process alive. A connection that is kept, or dialled for watches alone, does not.
     this.#clock = options.clock ?? waitingClock;
     this.#scope = new Scope(`the connection to ${what}`);
-    this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
+    this.#holder = new ConnectionManager({ what, dial, clock, random, idleMs });
     this.#requestDeps = { holder: this.#holder, clock: this.#clock, surface: surface.name, outlivesLink };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
-    const reach = outlivesLink ? undefined : directReachOf(link);
+    const reach = outlivesLink ? undefined : localSurfaceFinder(link);
     this.channel = {
       request: (operation) => {
         const direct = reach && this.#reachDirectly(reach, operation);
@@ -182,7 +182,7 @@ export class HeldSurface {
       };
       if (!signal.aborted) return mapEnd(() => link.channel.subscribe(operation), { cut, over: release });
       release();
-      throw toAborted(signal, `Cannot use ${what}`);
+      throw createAbortedError(signal, `Cannot use ${what}`);
     };
     return new OwnedIterator({ open, scope: this.#scope, signal: operation.options.signal });
   }
@@ -194,7 +194,7 @@ export class HeldSurface {
       const cancel = startRequest<OpenedLink, LeasedLink>(this.#holder, this.#clock, {
         what,
         kind: "read",
-        patienceMs: readPatienceMs,
+        patienceMs: readConnectTimeoutMs,
         waiting: () => {},
         send: (link, reply) => {
           // Taken before the request is over, so that there is no moment without a user.
@@ -206,7 +206,7 @@ export class HeldSurface {
       });
       leave = followSignal(signal, () => {
         cancel();
-        reject(toAborted(signal, `Cannot use ${what}`));
+        reject(createAbortedError(signal, `Cannot use ${what}`));
       });
     });
     // The signal may outlive many requests.

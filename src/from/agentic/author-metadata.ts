@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { onRejection } from "../../surface/fault.ts";
+import { handleRejection } from "../../surface/fault.ts";
 import { toDotted } from "../names.ts";
 
 /** Returns the author's metadata of an action or state, by its key and the keys of the links to its service. */
@@ -10,7 +10,7 @@ const maxNamed = 8;
 const maxNamedBytes = 64;
 
 /** Calls the author's function for metadata, and notes if it never returns any. */
-export class SaidBy<TMetadata extends object> {
+export class AuthorMetadata<TMetadata extends object> {
   readonly #describe: Describe<TMetadata> | undefined;
   readonly #option: string;
   /** The first names without metadata; `undefined` as soon as one has metadata. */
@@ -36,7 +36,7 @@ export class SaidBy<TMetadata extends object> {
     }
     this.#unmatched = undefined;
     if (typeof metadata === "object" && metadata !== null && !("then" in metadata)) return metadata;
-    onRejection(metadata, () => {});
+    handleRejection(metadata, () => {});
     throw new SurfaceError("INVALID_OPTION", "its metadata must be an object or undefined, not a promise");
   }
 

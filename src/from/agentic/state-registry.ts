@@ -1,12 +1,12 @@
 import type { MountedResource } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import type { AgenticOptions, StateWords } from "./agentic-options.ts";
-import type { Complaints } from "./complaints.ts";
+import type { AgenticOptions, StateMetadata } from "./agentic-options.ts";
+import type { WarningLog } from "./warning-log.ts";
 import { entriesOf } from "./values.ts";
 import { toDotted, toStatePath } from "../names.ts";
-import { SaidBy } from "./said-by.ts";
-import type { Place } from "./service-tree.ts";
+import { AuthorMetadata } from "./author-metadata.ts";
+import type { ServicePlace } from "./service-tree.ts";
 
 /** A state that has a value. */
 export interface Seen {
@@ -48,23 +48,23 @@ function toSeen(state: unknown, keys: readonly string[]): Seen | undefined {
 }
 
 /** Turns the states of all services into values and resources. */
-export class StateBook {
-  readonly #said: SaidBy<StateWords>;
-  readonly #complaints: Complaints;
+export class StateRegistry {
+  readonly #said: AuthorMetadata<StateMetadata>;
+  readonly #complaints: WarningLog;
   #known: ReadonlyMap<string, KnownResource> = new Map();
 
-  constructor(describe: AgenticOptions["describeState"], complaints: Complaints) {
-    this.#said = new SaidBy("describeState", describe);
+  constructor(describe: AgenticOptions["describeState"], complaints: WarningLog) {
+    this.#said = new AuthorMetadata("describeState", describe);
     this.#complaints = complaints;
   }
 
   /** Returns the states by their names in tool results. */
-  byName(places: readonly Place[]): ReadonlyMap<string, Seen> {
+  byName(places: readonly ServicePlace[]): ReadonlyMap<string, Seen> {
     return this.#read(places, toDotted);
   }
 
   /** Returns the states by the paths of their resources. */
-  byPath(places: readonly Place[]): ReadonlyMap<string, Seen> {
+  byPath(places: readonly ServicePlace[]): ReadonlyMap<string, Seen> {
     return this.#read(places, (keys) => toStatePath(keys.slice(0, -1), keys.at(-1) ?? ""));
   }
 
@@ -87,7 +87,7 @@ export class StateBook {
     if (cause !== undefined) this.#complaints.tell(cause);
   }
 
-  #read(places: readonly Place[], toName: Named["toName"]): ReadonlyMap<string, Seen> {
+  #read(places: readonly ServicePlace[], toName: Named["toName"]): ReadonlyMap<string, Seen> {
     const read = new Map<string, Seen>();
     for (const { keys, parts } of places) {
       const fail = (cause: unknown): void => this.#complaints.add(`states of ${toDotted(keys)}`, cause);

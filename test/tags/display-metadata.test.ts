@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cell, procedure } from "../../src/surface/define-members.ts";
-import { isMimeType } from "../../src/tags/looks.ts";
+import { isMimeType } from "../../src/tags/display-metadata.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 
 /** Reports the faults of services to the author, each one once until it is corrected. */
-export class Complaints {
+export class WarningLog {
   readonly #report: FaultReporter;
   readonly #where: string;
   #before: ReadonlySet<string> = new Set();

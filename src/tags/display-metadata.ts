@@ -23,7 +23,7 @@ export interface Icon {
 }
 
 /** Display metadata of an entry. */
-export interface Looks {
+export interface DisplayMetadata {
   /** At most 16. */
   readonly icons?: readonly Icon[];
   /** Passed on as `_meta`, for hosts that know its keys (`"anthropic/maxResultSizeChars"`); JSON, at most 16 KiB. */
@@ -98,11 +98,11 @@ export const metaObject: Option = {
   },
 };
 
-/** Schemas of {@link Looks}. */
-export const lookFields: OptionFields<Looks> = { icons: iconList, meta: metaObject };
+/** Schemas of {@link DisplayMetadata}. */
+export const displayFields: OptionFields<DisplayMetadata> = { icons: iconList, meta: metaObject };
 
 /** Returns frozen copies of icons and meta, which the author cannot change later. */
-export function keepLooks({ icons, meta }: Looks): Looks {
+export function freezeDisplayMetadata({ icons, meta }: DisplayMetadata): DisplayMetadata {
   return {
     ...(icons === undefined ? {} : { icons: copyFrozen(icons) }),
     ...(meta === undefined ? {} : { meta: copyFrozen(meta) }),

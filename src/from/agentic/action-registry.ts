@@ -3,14 +3,14 @@ import type { MountedOperation } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
-import { toActionInput, runAction, type ActionInput, type OwnedAction } from "./action-input.ts";
-import type { ActionWords, AgenticOptions } from "./agentic-options.ts";
-import { toBytesSchema, type BytesPlan } from "./bytes.ts";
-import type { Complaints } from "./complaints.ts";
+import { toActionInput, runAction, type ActionInput, type ServiceAction } from "./action-input.ts";
+import type { ActionMetadata, AgenticOptions } from "./agentic-options.ts";
+import { createBytesSchema, type BytesPlan } from "./bytes.ts";
+import type { WarningLog } from "./warning-log.ts";
 import { entriesOf, isSameValue } from "./values.ts";
 import { toId } from "../names.ts";
-import { SaidBy } from "./said-by.ts";
-import type { Place } from "./service-tree.ts";
+import { AuthorMetadata } from "./author-metadata.ts";
+import type { ServicePlace } from "./service-tree.ts";
 
 /** An operation and its function. */
 export interface Callable {
@@ -27,15 +27,15 @@ interface Listed {
   readonly bytes?: BytesPlan;
 }
 
-interface Known extends Callable, OwnedAction {
+interface Known extends Callable, ServiceAction {
   readonly words: Words;
   /** Result of the option `describe`. */
-  readonly said: ActionWords | undefined;
+  readonly said: ActionMetadata | undefined;
   /** The action's own part of the operation, in a copy that the service cannot change. */
   readonly listed: Listed;
 }
 
-interface Found extends Omit<OwnedAction, "input" | "texts"> {
+interface Found extends Omit<ServiceAction, "input" | "texts"> {
   readonly id: string;
   /** Keys of the links to its service, then its own key. */
   readonly keys: readonly string[];
@@ -55,13 +55,13 @@ function isSame(known: Known, { service, action, words }: Found): boolean {
 }
 
 /** Turns the actions of all services into operations. An operation stays the same object while its action does not change. */
-export class ActionBook {
-  readonly #said: SaidBy<ActionWords>;
-  readonly #complaints: Complaints;
+export class ActionRegistry {
+  readonly #said: AuthorMetadata<ActionMetadata>;
+  readonly #complaints: WarningLog;
   #known: ReadonlyMap<string, Known> = new Map();
 
-  constructor(describe: AgenticOptions["describe"], complaints: Complaints) {
-    this.#said = new SaidBy("describe", describe);
+  constructor(describe: AgenticOptions["describe"], complaints: WarningLog) {
+    this.#said = new AuthorMetadata("describe", describe);
     this.#complaints = complaints;
   }
 
@@ -70,7 +70,7 @@ export class ActionBook {
    *
    * @param taken - names of the source's own tools.
    */
-  read(places: readonly Place[], taken: ReadonlyMap<string, Callable>): ReadonlyMap<string, Callable> {
+  read(places: readonly ServicePlace[], taken: ReadonlyMap<string, Callable>): ReadonlyMap<string, Callable> {
     const made = new Map<string, Known>();
     for (const place of places) {
       const where = `actions of ${toId(place.keys)}`;
@@ -129,7 +129,7 @@ export class ActionBook {
   }
 }
 
-function textsOf(said: ActionWords | undefined): OwnedAction["texts"] {
+function textsOf(said: ActionMetadata | undefined): ServiceAction["texts"] {
   const texts: unknown = said?.texts;
   if (texts === undefined || texts === "refusal") return "refusal";
   if (texts === "answer") return texts;
@@ -139,14 +139,14 @@ function textsOf(said: ActionWords | undefined): OwnedAction["texts"] {
 function toOperation(
   id: string,
   { description, inputSchema, bytes }: Listed,
-  said: ActionWords | undefined,
+  said: ActionMetadata | undefined,
 ): MountedOperation {
   const { texts: _texts, ...besides } = said ?? {};
   const words = { ...(description === undefined ? {} : { description }), ...besides, name: id };
   if (inputSchema === undefined) return Object.freeze(words);
   return Object.freeze({
     ...words,
-    inputSchema: bytes === undefined ? inputSchema : toBytesSchema(inputSchema, bytes),
+    inputSchema: bytes === undefined ? inputSchema : createBytesSchema(inputSchema, bytes),
   });
 }
 

@@ -17,7 +17,7 @@ function endsOnDisconnect({ frame, view }: AdmittedRequest): boolean {
  * One request of a session and its answer: JSON in one piece, or a stream of events from the first message on if the client wants
  * more than the answer, or gets a question. A stream outlives its connection: messages are kept for a client that resumes it.
  */
-export class PostedRequest extends ClientRequest {
+export class SessionRequest extends ClientRequest {
   readonly token: ReturnType<typeof progressTokenOf>;
   readonly reply: HttpReply;
   #bytes: HeldBytes | undefined;

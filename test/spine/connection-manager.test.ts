@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dialTimeoutMs } from "../../src/spine/connection-holder.ts";
+import { dialTimeoutMs } from "../../src/spine/connection-manager.ts";
 import { FakeUser, FarEnd } from "./parts/far-end.ts";
 
 describe("ConnectionHolder", () => {

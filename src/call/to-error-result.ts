@@ -3,16 +3,21 @@ import { clipText } from "../schema/visible-text.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { internalError, plainWords, toOurs, translateFault, type FaultReporter } from "../surface/fault.ts";
-import { createRefused, type Refused } from "../catalog/outcome.ts";
-import { lackingOf, sessionOverWords, unansweredReason, unreachedFault } from "../catalog/own-refusals.ts";
+import { internalError, maskedMessages, asPackageError, translateFault, type FaultReporter } from "../surface/fault.ts";
+import { createErrorResult, type ErrorResult } from "../catalog/outcome.ts";
+import {
+  missingCapabilitiesOf,
+  sessionEndedMessage,
+  unansweredReason,
+  unreachedFault,
+} from "../catalog/own-refusals.ts";
 
 const maxCodeBytes = 64;
 const maxMessageBytes = 1920;
 const maxDetailsLength = 16_384;
 
 /** The place where an error was thrown. */
-export interface RefusedAt {
+export interface ThrownAt {
   /** Named in the author's log. */
   readonly where: string;
   readonly report: FaultReporter;
@@ -38,7 +43,7 @@ type Sentences = Partial<Record<SurfaceErrorCode, string>>;
  * is masked as `INTERNAL`.
  */
 const sentences: Sentences = {
-  ...plainWords,
+  ...maskedMessages,
   DROPPED:
     "the part of the application that this belongs to was dropped and will not answer; the other parts still work",
   OUTCOME_UNKNOWN: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
@@ -92,9 +97,9 @@ const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * - one of our codes with a fixed sentence;
  * - `INTERNAL` with a correlation id.
  */
-export function toRefused(cause: unknown, at: RefusedAt): Refused {
+export function toErrorResult(cause: unknown, at: ThrownAt): ErrorResult {
   try {
-    const error = toOurs(cause) ?? translateFault(cause, at.where, at.report);
+    const error = asPackageError(cause) ?? translateFault(cause, at.where, at.report);
     const fault = error instanceof Refusal ? unreachedFault(error) : undefined;
     if (fault !== undefined) return fromSurfaceError(fault, at);
     if (error instanceof Refusal) return fromRefusal(error, at);
@@ -106,7 +111,7 @@ export function toRefused(cause: unknown, at: RefusedAt): Refused {
 }
 
 /** Returns the deadline as details of a `TIMEOUT`. */
-function toTimeoutDetails(code: SurfaceErrorCode, { deadline = Date.now() }: RefusedAt): Partial<Refused> {
+function toTimeoutDetails(code: SurfaceErrorCode, { deadline = Date.now() }: ThrownAt): Partial<ErrorResult> {
   return code === "TIMEOUT" ? { details: { deadline } } : {};
 }
 
@@ -118,15 +123,15 @@ function own(texts: Sentences, code: SurfaceErrorCode): string | undefined {
 /** The codes of a call that did not start. */
 const unstarted: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
 
-function unsentSentenceOf(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): string | undefined {
+function unsentSentenceOf(code: SurfaceErrorCode, { changes, isUnsent }: ThrownAt): string | undefined {
   const wasUnsent = isUnsent === true || (changes === "call" && code === "UNAVAILABLE");
   return wasUnsent ? own(unsentSentences, code) : undefined;
 }
 
 /** Returns the sentence for an error that is not a fault, after which a retry may not be safe. */
-function sentenceOf(error: SurfaceError, { changes }: RefusedAt): string | undefined {
+function sentenceOf(error: SurfaceError, { changes }: ThrownAt): string | undefined {
   const { code } = error;
-  const over = sessionOverWords(error);
+  const over = sessionEndedMessage(error);
   // Members ask no questions, so a single call was not made.
   if (over !== undefined) return changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
   const isUnsafe = changes === "steps" || (changes === "call" && !unstarted.has(code));
@@ -134,47 +139,47 @@ function sentenceOf(error: SurfaceError, { changes }: RefusedAt): string | undef
 }
 
 /** Refuses a call whose deadline passed while its client had a question open; `undefined` for any other error. */
-function toUnansweredRefusal(error: SurfaceError, at: RefusedAt): Refused | undefined {
+function toUnansweredRefusal(error: SurfaceError, at: ThrownAt): ErrorResult | undefined {
   const unanswered = unansweredReason(error);
   if (unanswered === undefined) return undefined;
   const effect = at.changes === "steps" ? `, and ${unknownOutcome}` : "";
-  return createRefused("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, {
+  return createErrorResult("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, {
     ...toTimeoutDetails("TIMEOUT", at),
     unanswered,
   });
 }
 
-function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
+function fromSurfaceError(error: SurfaceError, at: ThrownAt): ErrorResult {
   const { code, issues } = error;
   // Only our own validation throws this code without an id.
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
-    return createRefused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
+    return createErrorResult(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
   const unsent = unsentSentenceOf(code, at);
-  if (unsent !== undefined) return createRefused(code, unsent, { ...toTimeoutDetails(code, at), retryable: true });
+  if (unsent !== undefined) return createErrorResult(code, unsent, { ...toTimeoutDetails(code, at), retryable: true });
   const sentence = sentenceOf(error, at);
-  if (sentence !== undefined) return createRefused(code, sentence, toTimeoutDetails(code, at));
+  if (sentence !== undefined) return createErrorResult(code, sentence, toTimeoutDetails(code, at));
   const retry = own(retrySentences, code);
-  if (retry !== undefined) return createRefused(code, retry, { retryable: true });
+  if (retry !== undefined) return createErrorResult(code, retry, { retryable: true });
   const known = own(faultSentences, code) === undefined ? "INTERNAL" : code;
   return faultRefused(known, loggedId(error) ?? logged(error, at));
 }
 
-function fromRefusal(refusal: Refusal, at: RefusedAt): Refused {
+function fromRefusal(refusal: Refusal, at: ThrownAt): ErrorResult {
   const code = clipText(refusal.code, maxCodeBytes);
   const message = clipText(refusal.message, maxMessageBytes);
   const given = refusal.details;
-  if (given === undefined) return createRefused(code, message);
+  if (given === undefined) return createErrorResult(code, message);
   const details = writeDetails(given);
-  const requiredCapabilities = lackingOf(refusal);
-  if (requiredCapabilities !== undefined) return createRefused(code, message, { details, requiredCapabilities });
-  if (details !== undefined) return createRefused(code, message, { details });
+  const requiredCapabilities = missingCapabilitiesOf(refusal);
+  if (requiredCapabilities !== undefined) return createErrorResult(code, message, { details, requiredCapabilities });
+  if (details !== undefined) return createErrorResult(code, message, { details });
   const withheld = new SurfaceError(
     "UNSERIALISABLE",
     `Cannot send the details of a refusal of ${at.where}: they must be JSON of at most ${maxDetailsLength} characters`,
     { cause: refusal },
   );
-  return createRefused(code, message, { correlationId: logged(withheld, at) });
+  return createErrorResult(code, message, { correlationId: logged(withheld, at) });
 }
 
 /** Returns details as inert data; `undefined` if they are too large or not JSON. */
@@ -188,11 +193,11 @@ function writeDetails(details: unknown): JsonValue | undefined {
   }
 }
 
-function faultRefused(code: SurfaceErrorCode, correlationId: string | undefined): Refused {
-  return createRefused(code, `${faultSentences[code]}; it is logged under ${correlationId}`, { correlationId });
+function faultRefused(code: SurfaceErrorCode, correlationId: string | undefined): ErrorResult {
+  return createErrorResult(code, `${faultSentences[code]}; it is logged under ${correlationId}`, { correlationId });
 }
 
-function logged(cause: unknown, at: RefusedAt): string | undefined {
+function logged(cause: unknown, at: ThrownAt): string | undefined {
   return internalError(cause, at.where, at.report).correlationId;
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { HeldSurface } from "../../src/links/held-surface.ts";
+import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { cell } from "../../src/surface/define-members.ts";
@@ -10,7 +10,7 @@ import { cellSource } from "../../src/surface/source.ts";
 import { listeners, settle, take, until, WatchedSource } from "../surface/support.ts";
 import { closeAll, connect, idleMs, lost, open, type Opened, outcomeOf, surface } from "./held-support.ts";
 import { ScriptedConnection } from "./scripted-link.ts";
-import { usesOf } from "../surface/uses-of.ts";
+import { operationsOf } from "../surface/uses-of.ts";
 
 afterEach(closeAll);
 
@@ -35,8 +35,8 @@ describe("HeldSurface over a live surface", () => {
     const live = implement();
     let dials = 0;
     const link: Link = { connect: (asked) => inProcess(live).connect(((dials += 1), asked)) };
-    const made = new HeldSurface({ link, surface });
-    const channel = usesOf(made.channel);
+    const made = new ReconnectingSurface({ link, surface });
+    const channel = operationsOf(made.channel);
     await settle();
     expect(dials).toBe(0);
     expect(await channel.get("value", {})).toBe(1);
@@ -60,13 +60,13 @@ describe("HeldSurface over a live surface", () => {
 
   it("goes on with a wait across a restart: by its cursor, which is of before, or by saying that it was reset", async () => {
     let live = implement();
-    const made = new HeldSurface({ link: { connect: (asked) => inProcess(live).connect(asked) }, surface });
-    const { cursor } = await usesOf(made.channel).recent("rang", undefined, {});
+    const made = new ReconnectingSurface({ link: { connect: (asked) => inProcess(live).connect(asked) }, surface });
+    const { cursor } = await operationsOf(made.channel).recent("rang", undefined, {});
     await live.close();
     live = implement();
-    const answer = await usesOf(made.channel).wait("rang", undefined, { since: cursor });
+    const answer = await operationsOf(made.channel).wait("rang", undefined, { since: cursor });
     expect(answer).toMatchObject({ status: "timed_out", reset: true });
-    expect(await usesOf(made.channel).wait("rang", undefined, { since: answer.cursor })).toMatchObject({
+    expect(await operationsOf(made.channel).wait("rang", undefined, { since: answer.cursor })).toMatchObject({
       occurrence: 1,
     });
     await made.close();
@@ -79,12 +79,12 @@ describe("HeldSurface over a live surface", () => {
       run: () => new Promise<number>((resolve) => (finish = () => resolve(7))),
     });
     const asked = defineSurface("s", { run: surface.members.run });
-    const made = new HeldSurface({ link: inProcess(live), surface: asked });
-    const running = usesOf(made.channel).call("run", undefined, {});
+    const made = new ReconnectingSurface({ link: inProcess(live), surface: asked });
+    const running = operationsOf(made.channel).call("run", undefined, {});
     await settle();
     const closing = live.close();
     await settle();
-    await expect(usesOf(made.channel).call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(operationsOf(made.channel).call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
     finish();
     expect(await running).toBe(7);
     await closing;
@@ -94,15 +94,15 @@ describe("HeldSurface over a live surface", () => {
   it("tells every use at once that what is connected to is another surface, and says why to whoever runs it", async () => {
     const asked = defineSurface("s", { ...surface.members, value: cell({ schema: z.string() }) });
     const causes: unknown[] = [];
-    const made = new HeldSurface({
+    const made = new ReconnectingSurface({
       link: inProcess(implement()),
       surface: asked,
       onUnreachable: (cause) => causes.push(cause),
     });
     const refused = { code: "CONTRACT_MISMATCH" };
-    await expect(usesOf(made.channel).get("value", {})).rejects.toMatchObject(refused);
-    await expect(usesOf(made.channel).wait("rang", undefined, { since: "a.1" })).rejects.toMatchObject(refused);
-    await expect(take(usesOf(made.channel).watch("value", {}), 1)).rejects.toMatchObject(refused);
+    await expect(operationsOf(made.channel).get("value", {})).rejects.toMatchObject(refused);
+    await expect(operationsOf(made.channel).wait("rang", undefined, { since: "a.1" })).rejects.toMatchObject(refused);
+    await expect(take(operationsOf(made.channel).watch("value", {}), 1)).rejects.toMatchObject(refused);
     expect(causes).toMatchObject([{ code: "CONTRACT_MISMATCH" }]);
     await made.close();
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { toRefused, type RefusedAt } from "../../src/call/to-refused.ts";
+import { toErrorResult, type ThrownAt } from "../../src/call/to-error-result.ts";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../src/errors.ts";
 import { internalError, type Fault } from "../../src/surface/fault.ts";
 
-function refuse(cause: unknown, more: Partial<RefusedAt> = {}) {
+function refuse(cause: unknown, more: Partial<ThrownAt> = {}) {
   const faults: Fault[] = [];
   const report = (fault: Fault): number => faults.push(fault);
-  return { refused: toRefused(cause, { where: "probe", report, ...more }), faults };
+  return { refused: toErrorResult(cause, { where: "probe", report, ...more }), faults };
 }
 
 describe("toRefused() and a Refusal", () => {

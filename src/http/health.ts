@@ -54,7 +54,8 @@ export class Health {
 
   async #answerReadiness(reply: HttpReply): Promise<void> {
     const { budgets, runtime } = this.#deps;
-    const isReachable = !this.#isLeaving && (await (this.#checking ??= this.#check()));
+    const isReachable =
+      !this.#isLeaving && (await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined))));
     const isReady = isReachable && !this.#isLeaving;
     const limits = readUse(budgets, runtime.schemaBytes);
     const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", limits });
@@ -70,7 +71,6 @@ export class Health {
       return await runtime.isReady(controller.signal);
     } finally {
       stop();
-      this.#checking = undefined;
       this.#abort = undefined;
     }
   }

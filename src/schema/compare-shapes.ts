@@ -40,8 +40,10 @@ const upperBounds: readonly Bound[] = [
   ["maxLength", "maxLength"],
   ["maxItems", "maxItems"],
 ];
+const objectKeywords: ReadonlySet<string> = new Set(["type", "required", "properties", "additionalProperties"]);
 const comparedKeywords: ReadonlySet<string> = new Set([
-  ...["type", "enum", "required", "properties", "additionalProperties", "items"],
+  ...objectKeywords,
+  ...["enum", "items"],
   ...[...lowerBounds, ...upperBounds].map(([keyword]) => keyword),
 ]);
 
@@ -62,7 +64,7 @@ export function isCompatible(pair: {
   try {
     if (isTooLarge(producer) || isTooLarge(consumer)) return "";
     if (producer[optionalKey] === true && consumer[optionalKey] !== true) return "";
-    if (constraintText(producer) === constraintText(consumer)) return true;
+    if (rootText(producer) === rootText(consumer)) return true;
     const root = { place: "", pointer: "#", around: [], isDropping: side === "output" };
     return findDifference({ producer, consumer, ...root }) ?? true;
   } catch {
@@ -90,9 +92,12 @@ function findDifference(pair: NodePair): string | undefined {
 }
 
 /** Tells whether the meaning of a consumer's keywords is compared. Field names are not matched by patterns, nor items by position. */
-function isCompared({ producer, consumer }: NodePair): boolean {
+function isCompared({ producer, consumer, isDropping }: NodePair): boolean {
   const isMatching = producer["patternProperties"] !== undefined || producer["prefixItems"] !== undefined;
-  return !isMatching && constraintsOf(consumer).every((keyword) => comparedKeywords.has(keyword));
+  // Once fields are dropped, a value may no longer be one that the whole node allows.
+  const drops = isDropping && consumer["additionalProperties"] === false;
+  const known = drops ? objectKeywords : comparedKeywords;
+  return !isMatching && constraintsOf(consumer).every((keyword) => known.has(keyword));
 }
 
 /** Tells whether both nodes refer to one pair around them, and so fit if that pair does. */
@@ -226,6 +231,12 @@ function acceptsAnything(part: JsonValue | undefined): boolean {
 /** Returns the canonical text of a node without its annotations. */
 function constraintText(node: JsonObject): string {
   return canonicalText(Object.fromEntries(Object.entries(node).filter(([key]) => !isAnnotation(key))));
+}
+
+/** Returns the text of a shape without its words. References may lead into annotations that are objects, so these count. */
+function rootText(shape: JsonObject): string {
+  const isWord = ([key, value]: [string, JsonValue]): boolean => isAnnotation(key) && !isJsonObject(value);
+  return canonicalText(Object.fromEntries(Object.entries(shape).filter((entry) => !isWord(entry))));
 }
 
 function toNode(part: JsonValue | undefined): JsonObject {

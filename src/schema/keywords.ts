@@ -108,7 +108,8 @@ export function copySchemas(
 /** Returns the types that a node allows; undefined if it has no `type`. */
 export function typesOf({ type }: Readonly<Record<string, unknown>>): readonly string[] | undefined {
   if (type === undefined) return undefined;
-  return (Array.isArray(type) ? type : [type]).map(String);
+  // A name that is no text is unknown, as every other name that no type has.
+  return (Array.isArray(type) ? type : [type]).map((name: unknown) => (typeof name === "string" ? name : "unknown"));
 }
 
 /** Returns the only values that a node allows; undefined if it has neither `const` nor `enum`. The node is JSON. */

@@ -378,6 +378,34 @@ describe("isCompatible()", () => {
     expect(isCompatible({ producer: { ...consumer, "x-other": true }, consumer })).toBe(true);
   });
 
+  it.each<[string, JsonSchema, JsonSchema]>([
+    [
+      "a closed reader drops a field that its values name",
+      {
+        type: "object",
+        properties: { a: { type: "integer" }, b: { type: "integer" } },
+        required: ["a", "b"],
+        enum: [{ a: 1, b: 2 }],
+      },
+      {
+        type: "object",
+        properties: { a: { type: "integer" } },
+        required: ["a"],
+        additionalProperties: false,
+        enum: [{ a: 1, b: 2 }],
+      },
+    ],
+    [
+      "a reference leads into an annotation that differs",
+      { type: "object", properties: { a: { $ref: "#/x-defs/A" } }, "x-defs": { A: { type: "string" } } },
+      { type: "object", properties: { a: { $ref: "#/x-defs/A" } }, "x-defs": { A: { type: "number" } } },
+    ],
+    ["a type is no text, but reads like one", { type: "null" }, JSON.parse('{ "type": null }')],
+    ["a list of types holds a list", { type: "string" }, JSON.parse('{ "type": [["string"]] }')],
+  ])("isCompatible() is in doubt when %s", (_what, producer, consumer) => {
+    expect(isCompatible({ producer, consumer })).not.toBe(true);
+  });
+
   it("isCompatible() minds a field too many when a closed input would refuse it", () => {
     const producer = shapeOf(z.object({ ...a, b: z.int() }), "input");
     const consumer = shapeOf(z.strictObject(a), "input");

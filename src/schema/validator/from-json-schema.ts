@@ -48,11 +48,13 @@ function createValidator(json: JsonSchema): JsonValidator {
       version: 1,
       vendor: ownVendor,
       validate(value) {
+        // Before the value is looked at: a schema that cannot be converted is refused for every value.
+        const { wrapped } = compileSchema(schema, "input", "a value");
         const wire = toJson(value);
         const walk = createCheckWalk(wire);
         if (wire === undefined)
           addIssue(walk, `expected ${value === undefined ? "a value, received nothing" : "JSON"}`);
-        else if (!isJsonObject(wire) && !compileSchema(schema, "input", "a value").wrapped) {
+        else if (!isJsonObject(wire) && !wrapped) {
           addIssue(walk, `expected object, received ${jsonTypeOf(wire)}`);
         } else if (fits(wire, walk)) return { value: wire };
         // One segment: it is a path already, bounded.

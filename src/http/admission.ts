@@ -1,4 +1,4 @@
-import { CallQueue, createQueues, type TurnQueues } from "../mcp/call-queue.ts";
+import { CallQueue, createQueues, type TurnQueues } from "../mcp/dispatcher.ts";
 import type { Turn } from "../mcp/methods.ts";
 import { Budget, type OverBudget } from "../spine/budget.ts";
 import { callerKey, type Caller } from "../surface/caller.ts";

@@ -5,8 +5,7 @@ import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { clientKinds } from "./asking/ask-protocol.ts";
 import { PushedAsks } from "./asking/pushed-asks.ts";
-import { createQueues } from "./call-queue.ts";
-import { ClientRequest, Dispatcher, type AdmittedRequest } from "./dispatcher.ts";
+import { ClientRequest, createQueues, Dispatcher, type AdmittedRequest } from "./dispatcher.ts";
 import {
   checkEnvelope,
   checkInitialize,

@@ -1,7 +1,6 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
-import { createQueues } from "../mcp/call-queue.ts";
-import { ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
+import { createQueues, ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
 import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
 import { closing, progressTokenOf, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";

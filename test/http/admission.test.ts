@@ -2,7 +2,7 @@ import { array, assert, constantFrom, integer, property, record } from "fast-che
 import { describe, expect, it, vi } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { Admission, isRefused, type AdmissionBounds, type Permit } from "../../src/http/admission.ts";
-import type { CallQueue, QueuedCall, TurnQueues } from "../../src/mcp/call-queue.ts";
+import type { CallQueue, QueuedCall, TurnQueues } from "../../src/mcp/dispatcher.ts";
 import type { OverBudget } from "../../src/spine/budget.ts";
 
 const bounds: AdmissionBounds = {

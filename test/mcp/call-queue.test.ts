@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CallQueue, type QueuedCall } from "../../src/mcp/call-queue.ts";
+import { CallQueue, type QueuedCall } from "../../src/mcp/dispatcher.ts";
 
 /** A queue to which so many calls were added, and the numbers of those that were started. */
 function filled(count: number) {

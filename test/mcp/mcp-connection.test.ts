@@ -4,7 +4,7 @@ import * as z from "zod";
 import { cell, cellSource, defineSurface, mcp, mcpResource, type ViewRule } from "../../src/index.ts";
 import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
-import { CallQueue } from "../../src/mcp/call-queue.ts";
+import { CallQueue } from "../../src/mcp/dispatcher.ts";
 import { ClientRequest, Dispatcher } from "../../src/mcp/dispatcher.ts";
 import { closing, type RpcAnswer } from "../../src/mcp/protocol.ts";
 import { anonymous } from "../../src/surface/caller.ts";

@@ -152,7 +152,7 @@ export function suspendedOutcome(call: CallContext): Asking | ErrorResult | unde
 /** Reports a handler that continued after its question ended the call: it decided without an answer, and will run again. */
 export function reportContinued(call: CallContext, { where, report }: Pick<ThrownAt, "where" | "report">): void {
   if (!call.isSuspended || call.trail?.isBlocked !== true) return;
-  const reportContinued = (): void => {
+  const reportFault = (): void => {
     const cause = new SurfaceError(
       "INPUT_REQUIRED",
       `Cannot run ${where} as intended: it caught the INPUT_REQUIRED of a question and continued; rethrow what asking rejects with`,
@@ -160,7 +160,7 @@ export function reportContinued(call: CallContext, { where, report }: Pick<Throw
     internalError(cause, where, report);
   };
   // A handler that rejects has not continued.
-  void call.overrun?.then(reportContinued, () => {});
+  void call.overrun?.then(reportFault, () => {});
 }
 
 /** The questions of a root call and its nested calls: the answers of earlier rounds, and the questions that end this round. */

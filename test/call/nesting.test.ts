@@ -438,10 +438,7 @@ describe("calls within calls, ended early", () => {
   });
 
   it("what nobody waited for ends when its handler has answered", async () => {
-    const tools = toolsOf({
-      outer: { canCall: ["*"], handler: (_args, { call }) => void call("inner") },
-      inner: never,
-    });
+    const tools = toolsOf({ outer: { canCall: ["*"], handler: (_, { call }) => void call("inner") }, inner: never });
     await tools.call("outer");
     expect(states(tools)).toEqual([["completed", undefined, [["aborted", "ABORTED"]]]]);
   });

@@ -209,7 +209,7 @@ describe("an event tool", () => {
     for (const answer of await waits) {
       assert(!answer.isError, "it failed");
       expect(answer.structured).toMatchObject({ status: "interrupted", reset: true });
-      expect(answer.structured["hint"]).toContain("Read the current state, then wait again");
+      expect(answer.structured["hint"]).toContain("Read the state, then wait again");
     }
     const unknown = await client.tools.rang({ since: "x.1" });
     expect(unknown.isError || unknown.structured).toMatchObject({ status: "interrupted" });

@@ -81,7 +81,7 @@ const mistakes: readonly (readonly [string, string])[] = [
   ['app.bridge(link).tools({ run: { input: "a", handler: () => 1 } })', "the input must be a Standard Schema"],
   ["app.bridge(link).tools({ run: { output: 1, handler: () => 1 } })", "the output must be a Standard Schema"],
   [
-    'app.bridge(link).tools({ run: { reach: ["node.*"], handler: (_args, { call }) => call("stop") } })',
+    'app.bridge(link).tools({ run: { canCall: ["node.*"], handler: (_args, { call }) => call("stop") } })',
     '"stop" is not within the "canCall" of this tool',
   ],
   ["app.expose(open)", "is not a member of this surface"],

@@ -104,7 +104,7 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
    * ```ts
    * const twice = app.tools({
    *   bump_twice: {
-   *     reach: ["bump"],
+   *     canCall: ["bump"],
    *     // [{ value: 1 }, { value: 2 }]: bump returns a number
    *     handler: async (_args, { call }) => [await call("bump"), await call("bump")],
    *   },

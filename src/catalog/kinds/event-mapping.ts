@@ -32,7 +32,7 @@ function toWaitSchema(output: CompiledSchema): JsonSchema {
 /** Tells the agent what to do after a wait that ended early: an occurrence may have been missed. */
 const interruptedHint =
   "The application was restarted, or does not know this cursor: occurrences may have been missed. " +
-  "Read the current state, then wait again with since set to the cursor of this result.";
+  "Read the state, then wait again with since set to the cursor of this result.";
 
 function toAnswer(wait: EventWait, output: CompiledSchema): JsonObject {
   const isInterrupted = wait.status === "timed_out" && wait.reset === true;

@@ -68,7 +68,7 @@ const readOutput: JsonSchema = deepFreeze({
   type: "object",
   properties: {
     uri: { type: "string" },
-    value: { description: "The current value of the resource" },
+    value: { description: "The newest value of the resource" },
     mimeType: { type: "string", description: "The MIME type of the value, if it is not JSON" },
     encoding: { type: "string", enum: ["base64"], description: "Set if the value is binary data" },
     meta: { type: "object", description: "More about the value, for example that it may be stale" },
@@ -152,7 +152,7 @@ export function createReadResourceTool(catalog: Catalog, find: FindReadable): To
   };
   // The same object for the same description: a list of tools changes only if an entry does.
   function describedFor(shown: ShownResources): ToolEntry {
-    const description = `Read the current value of one resource, as JSON. To wait for its next change, call wait_for_change. Resources:${listResources(shown)}`;
+    const description = `Read the newest value of one resource, as JSON. To wait for its next change, call wait_for_change. Resources:${listResources(shown)}`;
     const entry = described.get(description) ?? { ...tool, description };
     setNewest(described, [description, entry], maxDescriptions);
     return entry;

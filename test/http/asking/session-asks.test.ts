@@ -307,7 +307,7 @@ describe("a session that has asked", () => {
     expect(await harness.answered(reply)).toMatchObject({ isError: true });
     const [, taken, answer] = reply.messages;
     expect(taken).toMatchObject({ method: "notifications/cancelled", params: { requestId: question.id } });
-    expect(JSON.stringify(answer)).toContain("the session of the client that was to be asked is ending");
+    expect(JSON.stringify(answer)).toContain("the session of the client is ending");
     expect(await harness.answered(later)).toMatchObject({ isError: true });
   });
 

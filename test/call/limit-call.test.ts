@@ -35,13 +35,13 @@ function careless(answer: unknown): RateLimiter["limit"] {
 
 beforeEach(() => void faults.splice(0));
 
-describe("limitCall()", () => {
-  it("limitCall() asks under the caller, for all tools alike, and takes more for what may change something", async () => {
+describe("chargeCall()", () => {
+  it("chargeCall() asks under the caller, for all tools alike, and takes more for what may change something", async () => {
     expect(await askedOf({})).toEqual(['[null,"ada",null,""]', 4]);
     expect(await askedOf({ tool: reading })).toEqual(['[null,"ada",null,""]', 1]);
   });
 
-  it("limitCall() gives two callers two keys whatever they are called", async () => {
+  it("chargeCall() gives two callers two keys whatever they are called", async () => {
     const [quoting] = await askedOf({ caller: { ...ada, id: "ada probe" } });
     const [named] = await askedOf({ caller: { ...ada, id: "ada" } });
     expect(quoting).not.toBe(named);
@@ -51,19 +51,19 @@ describe("limitCall()", () => {
     expect(long).not.toBe(longer);
   });
 
-  it("limitCall() asks nothing of who is anonymous, nor where there is no limiter", async () => {
+  it("chargeCall() asks nothing of who is anonymous, nor where there is no limiter", async () => {
     expect(await askedOf({ caller: anonymous })).toEqual([]);
     expect(chargeCall(tool, new CallContext({ caller: ada }), report)).toBe(undefined);
   });
 
-  it("limitCall() asks nothing of a tool that only calls others", async () => {
+  it("chargeCall() asks nothing of a tool that only calls others", async () => {
     expect(await askedOf({ tool: { ...tool, isUncounted: true } })).toEqual([]);
   });
 
   it.each([
     ["at once", { ok: false, retryAfterMs: 1200.5 }],
     ["later", Promise.resolve({ ok: false, retryAfterMs: 1200.5 })],
-  ])("limitCall() says how long to wait when it is told %s", async (_when, verdict) => {
+  ])("chargeCall() says how long to wait when it is told %s", async (_when, verdict) => {
     expect(await ask(careless(verdict))).toEqual({
       kind: "refused",
       code: "RATE_LIMITED",
@@ -100,7 +100,7 @@ describe("limitCall()", () => {
         },
       }),
     ],
-  ])("limitCall() lets nothing through when a limiter %s, and reports that, masked", async (_what, limit) => {
+  ])("chargeCall() lets nothing through when a limiter %s, and reports that, masked", async (_what, limit) => {
     const refused = await ask(limit);
     expect(refused).toMatchObject({ kind: "refused", code: "INTERNAL", correlationId: faults[0]?.correlationId });
     expect(JSON.stringify(refused)).not.toContain("secret");
@@ -108,11 +108,11 @@ describe("limitCall()", () => {
   });
 });
 
-describe("limitCall() with a clock", () => {
+describe("chargeCall() with a clock", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("limitCall() lets nothing through when a limiter does not answer within a second, and hears it no more", async () => {
+  it("chargeCall() lets nothing through when a limiter does not answer within a second, and hears it no more", async () => {
     let fail: (cause: unknown) => void = () => {};
     const asked = ask(() => new Promise((_resolve, reject) => (fail = reject)));
     await vi.advanceTimersByTimeAsync(999);
@@ -126,7 +126,7 @@ describe("limitCall() with a clock", () => {
     expect(faults).toHaveLength(1);
   });
 
-  it("limitCall() leaves no timer behind when a limiter has answered", async () => {
+  it("chargeCall() leaves no timer behind when a limiter has answered", async () => {
     expect(await ask(() => Promise.resolve({ ok: true }))).toBe(undefined);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -9,8 +9,8 @@ function refuse(cause: unknown, more: Partial<ThrownAt> = {}) {
   return { refused: toErrorResult(cause, { where: "probe", report, ...more }), faults };
 }
 
-describe("toRefused() and a Refusal", () => {
-  it("toRefused() passes code, message and details on as they are when they are ordinary", () => {
+describe("toErrorResult() and a Refusal", () => {
+  it("toErrorResult() passes code, message and details on as they are when they are ordinary", () => {
     const { refused, faults } = refuse(new Refusal("BUSY", "a run is in progress", { run: [7, null, "x"] }));
     expect(refused).toEqual({
       kind: "refused",
@@ -23,14 +23,14 @@ describe("toRefused() and a Refusal", () => {
     expect(faults).toEqual([]);
   });
 
-  it("toRefused() shows invisible and bidirectional characters of code and message, and keeps emoji", () => {
+  it("toErrorResult() shows invisible and bidirectional characters of code and message, and keeps emoji", () => {
     const message = "a\u2066b\u200b \u{1f468}\u200d\u{1f469} \u26a0\ufe0f";
     const { refused } = refuse(new Refusal("NO\u202e", message));
     expect(refused.code).toBe(String.raw`NO\u{202e}`);
     expect(refused.message).toBe(`a\\u{2066}b\\u{200b}${message.slice(4)}`);
   });
 
-  it("toRefused() bounds code and message and takes control characters out of them", () => {
+  it("toErrorResult() bounds code and message and takes control characters out of them", () => {
     const { refused } = refuse(new Refusal(`C\u001b[2J${"O".repeat(999)}`, `a\r\nb\u0007${"é".repeat(99_999)}`));
     expect(refused.code).toMatch(/^C \[2J/);
     expect(Buffer.byteLength(refused.code)).toBeLessThanOrEqual(64);
@@ -44,14 +44,14 @@ describe("toRefused() and a Refusal", () => {
     ["a function", { secret: () => 1 }],
     ["more than 16 KiB", "x".repeat(16_384)],
     ["a getter that throws", Object.defineProperty({}, "x", { enumerable: true, get: () => expect.fail("read") })],
-  ])("toRefused() leaves the details out and logs it when they hold %s", (what, given) => {
+  ])("toErrorResult() leaves the details out and logs it when they hold %s", (what, given) => {
     if (what === "a cycle" && Array.isArray(given)) given.push(given);
     const { refused, faults } = refuse(new Refusal("BUSY", "no", given));
     expect(refused).toMatchObject({ code: "BUSY", message: "no", details: undefined });
     expect(faults).toMatchObject([{ correlationId: refused.correlationId, where: "probe" }]);
   });
 
-  it("toRefused() makes details inert, so that nothing of the author's runs when they are written", () => {
+  it("toErrorResult() makes details inert, so that nothing of the author's runs when they are written", () => {
     let reads = 0;
     const details = {
       get n() {
@@ -65,7 +65,7 @@ describe("toRefused() and a Refusal", () => {
     expect(reads).toBe(before);
   });
 
-  it("toRefused() keeps an own __proto__ in details a key", () => {
+  it("toErrorResult() keeps an own __proto__ in details a key", () => {
     const { refused } = refuse(new Refusal("BUSY", "no", JSON.parse('{"__proto__":{"polluted":1}}')));
     expect(JSON.stringify(refused.details)).toBe('{"__proto__":{"polluted":1}}');
     expect(Object.getPrototypeOf(refused.details)).toBe(Object.prototype);
@@ -75,7 +75,7 @@ describe("toRefused() and a Refusal", () => {
   it.each([
     ["a message that is a getter and throws", { get: () => expect.fail("secret") }],
     ["a message that is no string", { value: 5 }],
-  ])("toRefused() masks a refusal with %s", (_what, message) => {
+  ])("toErrorResult() masks a refusal with %s", (_what, message) => {
     const cause = Object.defineProperty(new Refusal("BUSY", "no"), "message", message);
     const { refused, faults } = refuse(cause);
     expect(refused.code).toBe("INTERNAL");
@@ -83,8 +83,8 @@ describe("toRefused() and a Refusal", () => {
   });
 });
 
-describe("toRefused() and an error of the package", () => {
-  it.each(surfaceErrorCodes)("toRefused() never repeats the message of %s", (code) => {
+describe("toErrorResult() and an error of the package", () => {
+  it.each(surfaceErrorCodes)("toErrorResult() never repeats the message of %s", (code) => {
     const issues = [{ path: "secret", message: "secret" }];
     for (const correlationId of ["secret", "", "00000000-0000-0000-0000-00000000000g"]) {
       const { refused } = refuse(new SurfaceError(code, "secret", { issues, correlationId, cause: "secret" }), {
@@ -99,7 +99,7 @@ describe("toRefused() and an error of the package", () => {
     ["TIMEOUT", "the deadline passed"],
     ["ABORTED", "the call was cancelled"],
     ["CLOSED", "the application behind this is closing"],
-  ] as const)("toRefused() says %s in plain words and logs nothing", (code, message) => {
+  ] as const)("toErrorResult() says %s in plain words and logs nothing", (code, message) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"));
     expect(refused).toMatchObject({ code, message, correlationId: undefined });
     expect(faults).toEqual([]);
@@ -108,7 +108,7 @@ describe("toRefused() and an error of the package", () => {
   it.each([
     ["UNAVAILABLE", /cannot be reached right now; this server is still running: try again shortly/],
     ["DISCONNECTED", /was lost .* this server is still running: try again shortly/],
-  ] as const)("toRefused() says that %s may be tried again when nothing can have happened", (code, message) => {
+  ] as const)("toErrorResult() says that %s may be tried again when nothing can have happened", (code, message) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"));
     expect(refused).toMatchObject({ code, message: expect.stringMatching(message), retryable: true });
     expect(faults).toEqual([]);
@@ -130,7 +130,7 @@ describe("toRefused() and an error of the package", () => {
     ["DROPPED", "steps"],
     ["CLOSED", "call"],
     ["CLOSED", "steps"],
-  ] as const)("toRefused() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
+  ] as const)("toErrorResult() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"), changes === undefined ? {} : { changes });
     expect(refused).toMatchObject({ code, message: unknown });
     expect(refused).not.toHaveProperty("retryable");
@@ -138,7 +138,7 @@ describe("toRefused() and an error of the package", () => {
   });
 
   it.each([undefined, "call"] as const)(
-    "toRefused() says of DROPPED what it was when what changes is %s",
+    "toErrorResult() says of DROPPED what it was when what changes is %s",
     (changes) => {
       const { refused, faults } = refuse(
         new SurfaceError("DROPPED", "secret"),
@@ -150,20 +150,20 @@ describe("toRefused() and an error of the package", () => {
     },
   );
 
-  it("toRefused() says of a call that waited for a connection until its deadline that nothing was sent", () => {
+  it("toErrorResult() says of a call that waited for a connection until its deadline that nothing was sent", () => {
     const at = { changes: "call", isUnsent: true, deadline: 5 } as const;
     const { refused } = refuse(new SurfaceError("TIMEOUT", "secret"), at);
     expect(refused).toMatchObject({ retryable: true, message: expect.stringMatching(/nothing was sent/) });
     expect(refused.details).toEqual({ deadline: 5 });
   });
 
-  it("toRefused() says of a call that was not sent that it may be tried again", () => {
+  it("toErrorResult() says of a call that was not sent that it may be tried again", () => {
     const { refused } = refuse(new SurfaceError("UNAVAILABLE", "secret"), { changes: "call" });
     expect(refused).toMatchObject({ retryable: true, message: expect.stringMatching(/nothing was sent/) });
   });
 
   it.each([undefined, "call"] as const)(
-    "toRefused() says of what found no room that it may be tried again when what changes is %s",
+    "toErrorResult() says of what found no room that it may be tried again when what changes is %s",
     (changes) => {
       const { refused, faults } = refuse(
         new SurfaceError("OVERFLOW", "secret"),
@@ -179,7 +179,7 @@ describe("toRefused() and an error of the package", () => {
   );
 
   it.each(["CONTRACT_MISMATCH", "PROTOCOL_MISMATCH", "FRAME_TOO_LARGE"] as const)(
-    "toRefused() says %s in plain words and logs what they leave out",
+    "toErrorResult() says %s in plain words and logs what they leave out",
     (code) => {
       const { refused, faults } = refuse(new SurfaceError(code, "secret"));
       expect(refused).toMatchObject({ code, correlationId: faults[0]?.correlationId });
@@ -189,14 +189,14 @@ describe("toRefused() and an error of the package", () => {
   );
 
   it.each(["UNKNOWN_MEMBER", "NOT_FOUND", "SCHEMA_UNSUPPORTED"] as const)(
-    "toRefused() answers INTERNAL for %s, which says something about what is behind",
+    "toErrorResult() answers INTERNAL for %s, which says something about what is behind",
     (code) => {
       const { refused, faults } = refuse(new SurfaceError(code, "secret"));
       expect(refused).toMatchObject({ code: "INTERNAL", correlationId: faults[0]?.correlationId });
     },
   );
 
-  it("toRefused() keeps an id that was given where the fault was logged, and does not log it again", () => {
+  it("toErrorResult() keeps an id that was given where the fault was logged, and does not log it again", () => {
     const { correlationId = "" } = internalError("cause", "there", () => {});
     for (const code of ["INTERNAL", "INVALID_OUTPUT", "UNSERIALISABLE"] as const) {
       const { refused, faults } = refuse(new SurfaceError(code, "secret", { correlationId }));
@@ -205,7 +205,7 @@ describe("toRefused() and an error of the package", () => {
     }
   });
 
-  it("toRefused() shows issues only of an error about the caller's arguments", () => {
+  it("toErrorResult() shows issues only of an error about the caller's arguments", () => {
     const error = new SurfaceError("VALIDATION_ERROR", "no", { issues: [{ path: "a.b", message: "too long" }] });
     expect(refuse(error, { argumentsRoot: "value" }).refused.issues).toEqual([
       { path: "value.a.b", message: "too long" },
@@ -213,14 +213,14 @@ describe("toRefused() and an error of the package", () => {
     expect(refuse(error).refused).toMatchObject({ code: "INTERNAL", issues: [] });
   });
 
-  it("toRefused() masks a code that is none of ours", () => {
+  it("toErrorResult() masks a code that is none of ours", () => {
     const error = Object.defineProperty(new SurfaceError("INTERNAL", "no"), "code", { value: "toString" });
     expect(refuse(error).refused.code).toBe("INTERNAL");
   });
 });
 
-describe("toRefused() and anything else", () => {
-  it("toRefused() survives a proxy whose traps throw", () => {
+describe("toErrorResult() and anything else", () => {
+  it("toErrorResult() survives a proxy whose traps throw", () => {
     const trap = (): never => expect.fail("secret");
     const cause: unknown = new Proxy({}, { getPrototypeOf: trap, get: trap, has: trap, ownKeys: trap });
     const { refused, faults } = refuse(cause);
@@ -229,7 +229,7 @@ describe("toRefused() and anything else", () => {
   });
 
   it.each([undefined, null, 0, "secret", Symbol("secret"), () => "secret"])(
-    "toRefused() masks %s when that was thrown",
+    "toErrorResult() masks %s when that was thrown",
     (cause) => {
       const { refused, faults } = refuse(cause);
       expect(refused.code).toBe("INTERNAL");

@@ -40,7 +40,7 @@ const cases: readonly Case[] = [
     "the face does not wait for a backend",
     {
       patches: [
-        patch("spine/request.ts", `return this.#setting.kind === "read" && !isFinal(failure);`, `return false;`),
+        patch("spine/request.ts", `return this.#setting.kind === "read" && !isFinalFailure(failure);`, `return false;`),
       ],
     },
     "no failed read",

@@ -137,7 +137,7 @@ describe("memoryLimiter()", () => {
   });
 });
 
-describe("toLimiter()", () => {
+describe("createCallLimiter()", () => {
   const auth = bearer({ resource: "https://ci.example/mcp", verify: async () => undefined });
 
   it("limits nobody when nobody says who they are, whatever was asked for", () => {

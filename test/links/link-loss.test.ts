@@ -12,7 +12,7 @@ import { operationsOf } from "../surface/uses-of.ts";
 
 const surface = defineSurface("window", { look: readOnly(procedure({})) });
 
-describe("toLinkLoss()", () => {
+describe("linkLossOf()", () => {
   it("takes a failure for that of the connection when it is one, and not when it is told of another", () => {
     const lost = new SurfaceError("DISCONNECTED", "it broke");
     const unsent = new SurfaceError("UNAVAILABLE", "nobody is there");

@@ -5,7 +5,7 @@ import { closeAll, connect, idleMs, lost, open, outcomeOf } from "./held-support
 
 afterEach(closeAll);
 
-describe("HeldSurface, a use that is answered once", () => {
+describe("ReconnectingSurface, a use that is answered once", () => {
   it("is sent again, once a connection, when it reads and its connection is lost", async () => {
     const opened = open();
     const { clock, link, channel } = opened;
@@ -178,7 +178,7 @@ describe("HeldSurface, a use that is answered once", () => {
   });
 });
 
-describe("HeldSurface, a wait whose connection is lost", () => {
+describe("ReconnectingSurface, a wait whose connection is lost", () => {
   it("goes on from its cursor for what is left of its time", async () => {
     const opened = open();
     const { clock, link, channel } = opened;
@@ -248,7 +248,7 @@ describe("HeldSurface, a wait whose connection is lost", () => {
   });
 });
 
-describe("HeldSurface, a use that is answered again and again", () => {
+describe("ReconnectingSurface, a use that is answered again and again", () => {
   it.each([
     ["its consumer leaves", async (values: AsyncIterator<unknown>) => void (await values.return?.())],
     ["it ends", async () => {}],

@@ -14,7 +14,7 @@ import { operationsOf } from "../surface/uses-of.ts";
 
 afterEach(closeAll);
 
-describe("HeldSurface over a live surface", () => {
+describe("ReconnectingSurface over a live surface", () => {
   const implement = (source = new WatchedSource(1)) =>
     implementSurface(surface, {
       value: source,
@@ -108,7 +108,7 @@ describe("HeldSurface over a live surface", () => {
   });
 });
 
-describe("HeldSurface, its connection", () => {
+describe("ReconnectingSurface, its connection", () => {
   it("is dialled once for first uses that come at once, and shared", async () => {
     const { link, channel } = open("hold");
     const asking = Array.from({ length: 20 }, () => channel.get("value", {}));
@@ -293,7 +293,7 @@ describe("HeldSurface, its connection", () => {
   });
 });
 
-describe("HeldSurface, isReachable()", () => {
+describe("ReconnectingSurface, isReachable()", () => {
   it("leaves a signal that outlives it alone when it was answered, and when that fired", async () => {
     const { signal } = new AbortController();
     const near = open();
@@ -312,7 +312,7 @@ describe("HeldSurface, isReachable()", () => {
   });
 });
 
-describe("HeldSurface, close()", () => {
+describe("ReconnectingSurface, close()", () => {
   const refused = async ({ channel, link }: Opened, dials: number): Promise<void> => {
     await expect(channel.get("value", {})).rejects.toMatchObject({ code: "CLOSED" });
     await expect(channel.call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
@@ -404,7 +404,7 @@ describe("HeldSurface, close()", () => {
   });
 });
 
-describe("HeldSurface over a link written by hand", () => {
+describe("ReconnectingSurface over a link written by hand", () => {
   it.each(["state", "closed"] as const)(
     "fails its uses, and closes the connection, when that has no %s",
     async (name) => {

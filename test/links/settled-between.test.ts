@@ -29,7 +29,7 @@ const surface = (replayLast: boolean) =>
     run: procedure({ output: z.number() }),
   });
 
-const roads = ["inProcess", "HeldSurface"] as const;
+const roads = ["inProcess", "ReconnectingSurface"] as const;
 const ending: (() => Promise<void>)[] = [];
 
 async function pass({ micro, macro }: Turns): Promise<void> {

@@ -139,7 +139,7 @@ function mutants(json: JsonValue): JsonValue[] {
   ];
 }
 
-describe("toReceiver()", () => {
+describe("createReceiver()", () => {
   it.each(writable)("a receiver gives what was returned when it is %s", (_, construct) => {
     const compiled = compiledOf(construct.schema);
     const value = outputOf(construct);

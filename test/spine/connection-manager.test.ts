@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dialTimeoutMs } from "../../src/spine/connection-manager.ts";
 import { FakeUser, FarEnd } from "./parts/far-end.ts";
 
-describe("ConnectionHolder", () => {
+describe("ConnectionManager", () => {
   it("dials once and tells everybody when several want a link at once", () => {
     const far = new FarEnd();
     const users = [new FakeUser(), new FakeUser()];

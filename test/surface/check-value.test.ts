@@ -24,8 +24,8 @@ describe("checkInput()", () => {
   });
 });
 
-describe("checkOwnedInput()", () => {
-  it("checkOwnedInput() masks an error of the schema, and is otherwise the same", async () => {
+describe("checkInputMasked()", () => {
+  it("checkInputMasked() masks an error of the schema, and is otherwise the same", async () => {
     const { check, faults } = createCheck();
     expect(checkInputMasked(undefined, 5, check)).toBeUndefined();
     expect(checkInputMasked(z.number(), 5, check)).toBe(5);

@@ -104,7 +104,7 @@ describe("the requirements of an entry", () => {
     expect(() => readOptions({ resource }, scopeFieldsWithoutArgument, "Adding it")).not.toThrow();
   });
 
-  it("keepScopes() keeps frozen copies", () => {
+  it("freezeScopes() keeps frozen copies", () => {
     const scopesAny = ["a"];
     const kept = freezeScopes({ scopesAny, resource });
     scopesAny.push("b");

@@ -130,8 +130,8 @@ const surface: readonly Guard[] = [
   {
     promise: "a choice of records has literal keys on every side",
     file: "surface/define-surface.d.ts",
-    guard: "type KeysOfAny<TRecord> = TRecord extends unknown ?",
-    without: "type KeysOfAny<TRecord> = [TRecord] extends [unknown] ?",
+    guard: "type KeysOfUnion<TRecord> = TRecord extends unknown ?",
+    without: "type KeysOfUnion<TRecord> = [TRecord] extends [unknown] ?",
     caughtBy: "siblings.test-d.ts",
   },
   {

@@ -39,7 +39,6 @@ function readReference() {
 const sidebar = [...readIndex("docs/README.md"), ...readReference()];
 
 // https://vitepress.dev/reference/site-config
-// oxlint-disable-next-line import/no-default-export -- VitePress reads the default export.
 export default defineConfig({
   title: "surface-mcp",
   description:

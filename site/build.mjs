@@ -52,5 +52,6 @@ for (const name of readdirSync(pages, { recursive: true })) if (name.endsWith(".
 console.log("reading the exports");
 run("npx", ["typedoc"]);
 nameEntries();
-run("npx", ["vitepress", process.argv.includes("--serve") ? "preview" : "build", "."]);
+run("npx", ["vitepress", "build", "."]);
 console.log(`\nthe site is in ${relative(process.cwd(), join(site, ".work", "dist"))}`);
+if (process.argv.includes("--serve")) run("npx", ["vitepress", "preview", "."]);

@@ -296,6 +296,18 @@ describe("fromJsonSchema()", () => {
     expect(convert).toThrow(named);
   });
 
+  it.each<[string, JsonValue | undefined]>([
+    ["an object", {}],
+    ["a number", 1],
+    ["nothing", undefined],
+  ])("fromJsonSchema() refuses a schema that is too long with its references when it validates %s", (_what, value) => {
+    const names = Array.from({ length: 20 }, (_none, index) => `a${index}`);
+    const big = { type: "string", enum: Array.from({ length: 40 }, (_none, index) => `${index}${"x".repeat(900)}`) };
+    const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/big" }]));
+    const schema = fromJsonSchema({ type: "object", properties, $defs: { big } });
+    expect(() => schema["~standard"].validate(value)).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
+  });
+
   it("fromJsonSchema() takes formats, comments and words that the dialect does not know as notes", () => {
     const schema = { type: "string", format: "email", $comment: "who", markdownDescription: "*who*", "x-order": 1 };
     expect(take(schema, "not an address").ok).toBe(true);

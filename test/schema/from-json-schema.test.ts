@@ -301,9 +301,9 @@ describe("fromJsonSchema()", () => {
     ["a number", 1],
     ["nothing", undefined],
   ])("fromJsonSchema() refuses a schema that is too long with its references when it validates %s", (_what, value) => {
-    const names = Array.from({ length: 20 }, (_none, index) => `a${index}`);
+    const fields = Array.from({ length: 20 }, (_none, index) => `a${index}`);
     const big = { type: "string", enum: Array.from({ length: 40 }, (_none, index) => `${index}${"x".repeat(900)}`) };
-    const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/big" }]));
+    const properties = Object.fromEntries(fields.map((name) => [name, { $ref: "#/$defs/big" }]));
     const schema = fromJsonSchema({ type: "object", properties, $defs: { big } });
     expect(() => schema["~standard"].validate(value)).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
   });

@@ -63,7 +63,7 @@ async function open(
   const hint =
     options.auth === undefined
       ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
-      : "";
+      : `; access tokens need the scope "${runtime.scopes.read}" to read, and "${runtime.scopes.write}" to change anything`;
   // With tokens, the view of the anonymous caller says nothing about other callers.
   if (options.auth === undefined || process.stderr.isTTY) {
     announce({ runtime, served: `at ${url}${hint}`, isTerminal: process.stderr.isTTY });

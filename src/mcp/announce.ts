@@ -30,13 +30,26 @@ function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 }
 
+/** The loaders that `tsx` passes to Node, each after the name of an option. */
+const tsxLoader = /[\\/]tsx[\\/]dist[\\/](?:preflight|loader)\.[cm]js$/;
+
+/** Returns the start of a command as a person types it: `npx tsx` instead of Node with the loaders of `tsx`. */
+function ownExecutable(executable: string): readonly string[] {
+  const options = process.execArgv;
+  const others = options.filter(
+    (option, index) => !tsxLoader.test(option) && !tsxLoader.test(options[index + 1] ?? ""),
+  );
+  if (others.length === options.length) return [basename(executable, ".exe"), ...options];
+  return ["npx", "tsx", ...others];
+}
+
 /** Returns the command that this process was started with; `undefined` where no file was run. */
 export function ownCommand(): string | undefined {
   const [executable = "node", file, ...rest] = process.argv;
   if (file === undefined) return undefined;
   const path = relative(process.cwd(), file);
   const shown = path === "" || path.startsWith("..") ? file : path;
-  return [basename(executable, ".exe"), ...process.execArgv, shown, ...rest].map(quoted).join(" ");
+  return [...ownExecutable(executable), shown, ...rest].map(quoted).join(" ");
 }
 
 /** A server that has started. */

@@ -31,6 +31,8 @@ export interface ResolvedViewDeps {
   readonly watches: Pick<ResourceWatches, "resolve">;
   /** Returns what a caller can call by their view now; `undefined` if the view is denied. */
   readonly callableBy: (caller: Caller) => Catalog | undefined;
+  /** Receives a caller who was granted none of the entries, and the requirements of these. */
+  readonly onNoneGranted: (caller: Caller, guards: readonly EntryGuard[]) => void;
 }
 
 /** A list for callers who pass the same guards, made of a catalog. */
@@ -186,6 +188,7 @@ export class ResolvedView {
     const { catalog, reading, listed } = shown;
     const whole = reading !== undefined && onlyReads(shown, caller) ? reading : catalog;
     if (!granted.includes("0")) return whole;
+    if (!granted.includes("1")) this.#deps.onNoneGranted(caller, shown.guards ?? []);
     const key = whole === catalog ? granted : `${granted} reads`;
     const known = listed.get(key);
     if (known?.of === whole) return known.list;

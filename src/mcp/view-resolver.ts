@@ -10,6 +10,7 @@ import { type Decision, toEntity } from "../views/compile-rules.ts";
 import type { Views } from "../views/views.ts";
 import type { CatalogLists, ListName } from "./lists.ts";
 import { rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
+import { createScopeReporter } from "./report-scopes.ts";
 import { ResolvedView, type ResolvedViewDeps, type ShowingDecision } from "./resolved-view.ts";
 
 /** The number of views that are always kept, and of entries up to which more are kept. */
@@ -17,7 +18,7 @@ const minViews = 64;
 const maxEntries = 200_000;
 
 /** Dependencies of {@link ViewResolver}. */
-export interface ViewResolverDeps extends Omit<ResolvedViewDeps, "callableBy"> {
+export interface ViewResolverDeps extends Omit<ResolvedViewDeps, "callableBy" | "onNoneGranted"> {
   readonly views: Views;
   readonly lists: CatalogLists;
   /** The shortest time between two notifications of a changed list, in milliseconds. */
@@ -94,7 +95,11 @@ export class ViewResolver {
   constructor(deps: ViewResolverDeps) {
     const { live, views, windowMs, clock = systemClock } = deps;
     this.#deps = deps;
-    this.#viewDeps = { ...deps, callableBy: (caller) => this.shownTo(caller)?.callable };
+    this.#viewDeps = {
+      ...deps,
+      callableBy: (caller) => this.shownTo(caller)?.callable,
+      onNoneGranted: createScopeReporter(deps.report),
+    };
     this.changing = changingLists(deps);
     this.#listThrottle = new Throttle({ clock, windowMs, fire: () => this.#compareLists() });
     this.#resourceThrottle = new Throttle({ clock, windowMs, fire: () => this.#compareResources() });

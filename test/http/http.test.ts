@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { bearer } from "../../src/http/auth/http-auth.ts";
 import { http, type HttpServing } from "../../src/http/http.ts";
 import type { HttpOptions } from "../../src/http/options.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
@@ -15,6 +16,23 @@ async function serve(options: HttpOptions = {}, { app }: Demo = createDemo()): P
   const serving = await http({ exit: false, ...options }).serve(app);
   servings.push(serving);
   return serving;
+}
+
+/** Serves, and returns the text that was written to standard error meanwhile. */
+async function servedOn({ isTTY, ...options }: HttpOptions & { readonly isTTY: boolean }): Promise<{
+  readonly url: string;
+  readonly lines: string;
+}> {
+  const before = process.stderr.isTTY;
+  const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  try {
+    process.stderr.isTTY = isTTY;
+    const { url } = await serve(options);
+    return { url, lines: write.mock.calls.map(([text]) => String(text)).join("") };
+  } finally {
+    process.stderr.isTTY = before;
+    write.mockRestore();
+  }
 }
 
 async function until(isThere: () => boolean): Promise<void> {
@@ -36,24 +54,21 @@ describe("http()", () => {
     expect(stats()).toMatchObject({ sessions: 0, streams: 0, dropped: 0, stages: { head: 1, backend: 1 } });
   });
 
-  it.each([
-    ["a person at a terminal", true, 1],
-    ["no log file", false, 0],
-  ])("tells %s what is served, where, and how to look at it", async (_who, isTerminal, lines) => {
-    const before = process.stderr.isTTY;
-    const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    try {
-      process.stderr.isTTY = isTerminal;
-      const { url } = await serve();
-      const look = `npx @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list`;
-      const line = new RegExp(`^demo: \\d+ tools.* at ${url}; look at it with: ${look}\n$`);
-      const told = write.mock.calls.map(([text]) => String(text)).filter((text) => text.includes("look at it"));
-      expect(told).toHaveLength(lines);
-      for (const text of told) expect(text).toMatch(line);
-    } finally {
-      process.stderr.isTTY = before;
-      write.mockRestore();
-    }
+  it("prints its entries and the command of the inspector on a terminal", async () => {
+    const { url, lines } = await servedOn({ isTTY: true });
+    const command = `npx @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list`;
+    expect(lines).toMatch(new RegExp(`^demo: \\d+ tools.* at ${url}; look at it with: ${command}\n$`));
+  });
+
+  it("prints on a terminal the scopes that access tokens need", async () => {
+    const auth = bearer({ resource: "https://demo.example/mcp", verify: async () => undefined });
+    const { url, lines } = await servedOn({ isTTY: true, auth });
+    const needed = 'access tokens need the scope "demo:read" to read, and "demo:write" to change anything';
+    expect(lines).toMatch(new RegExp(`^demo: \\d+ tools.* at ${url}; ${needed}\n$`));
+  });
+
+  it("prints nothing into a log file", async () => {
+    expect((await servedOn({ isTTY: false })).lines).toBe("");
   });
 
   it("writes an address of IPv6 as URLs do when it serves on one", async () => {

@@ -16,7 +16,7 @@ import { stdio } from "../../src/stdio/stdio.ts";
 import { guardStdout } from "../../src/links/stdout-guard.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 
-/** An app that says what was done to it. */
+/** An app that records when it is opened and closed. */
 function watched(events: string[]): ServableApp {
   return {
     open(): AppRuntime {
@@ -38,9 +38,16 @@ const closedInput = (): PassThrough =>
     },
   });
 
+const { argv, execArgv } = process;
 afterEach(() => {
   vi.restoreAllMocks();
+  Object.assign(process, { argv, execArgv });
 });
+
+/** Makes this process look like one that a command has started. */
+function startedBy(options: readonly string[], ...command: readonly string[]): void {
+  Object.assign(process, { argv: command, execArgv: options });
+}
 
 const counter = defineSurface("counter", {
   value: mcpResource(cell({ schema: z.number() })),
@@ -49,7 +56,7 @@ const counter = defineSurface("counter", {
 });
 const counting = mcp(counter).implement({ value: cellSource(0), bump: () => 1, reset: () => 0 });
 
-/** Serves from an input, and returns what was written to standard error by then. */
+/** Serves from an input, and returns the text that was written to standard error meanwhile. */
 async function announcedFor(input: PassThrough, app: Pick<typeof counting, "serve"> = counting): Promise<string> {
   const written: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((chunk) => written.push(String(chunk)) > 0);
@@ -59,23 +66,42 @@ async function announcedFor(input: PassThrough, app: Pick<typeof counting, "serv
 }
 
 describe("stdio()", () => {
-  it("tells a person at a terminal what is served and how to look at it", async () => {
-    const { argv } = process;
-    try {
-      process.argv = ["/usr/bin/node", `${process.cwd()}/my server.ts`, "--verbose"];
-      const line = await announcedFor(Object.assign(new PassThrough(), { isTTY: true }));
-      expect(line).toMatch(/^counter: 2 tools, 1 resource over stdio, waiting for an MCP host; look at it with: /);
-      expect(line).toMatch(/npx @modelcontextprotocol\/inspector node .*'my server\.ts' --verbose\n$/);
-    } finally {
-      process.argv = argv;
-    }
+  const terminal = (): PassThrough => Object.assign(new PassThrough(), { isTTY: true });
+
+  it("prints on a terminal its entries and the command of the inspector", async () => {
+    startedBy([], "/usr/bin/node", `${process.cwd()}/my server.js`, "--verbose");
+    expect(await announcedFor(terminal())).toBe(
+      "counter: 2 tools, 1 resource over stdio, waiting for an MCP host; look at it with: " +
+        "npx @modelcontextprotocol/inspector node 'my server.js' --verbose\n",
+    );
   });
 
-  it("says nothing to a host", async () => {
+  const tsx = "/home/ada/app/node_modules/tsx/dist";
+  it.each([
+    ["node server.js", [], "/usr/bin/node"],
+    ["node --import tsx server.js", ["--import", "tsx"], "/usr/bin/node"],
+    ["bun server.js", [], "/opt/bun"],
+    [
+      "npx tsx server.js",
+      ["--require", `${tsx}/preflight.cjs`, "--import", `file://${tsx}/loader.mjs`],
+      "/usr/bin/node",
+    ],
+    ["npx tsx --inspect server.js", ["--import", `file://${tsx}/loader.mjs`, "--inspect"], "/usr/bin/node"],
+  ])("prints the command as a person types it: %s", async (typed, options, executable) => {
+    startedBy(options, executable, `${process.cwd()}/server.js`);
+    expect(await announcedFor(terminal())).toMatch(new RegExp(`inspector ${typed}\n$`));
+  });
+
+  it("prints the absolute path of a file outside of the working directory", async () => {
+    startedBy([], "/usr/bin/node", "/srv/server.js");
+    expect(await announcedFor(terminal())).toMatch(/inspector node \/srv\/server\.js\n$/);
+  });
+
+  it("prints nothing for a host", async () => {
     expect(await announcedFor(new PassThrough())).toBe("");
   });
 
-  it("says that agents can reach nothing, also to a host, unless something may be mounted later", async () => {
+  it("prints a warning if agents can reach nothing, also for a host, unless something may be mounted later", async () => {
     const bare = defineSurface("bare", { bump: procedure({}) });
     const empty = mcp(bare).implement({ bump: () => 1 });
     expect(await announcedFor(new PassThrough(), empty)).toMatch(
@@ -97,7 +123,7 @@ describe("stdio()", () => {
     expect(events).toEqual([]);
   });
 
-  it("closes the app and gives standard output back when it cannot start", async () => {
+  it("closes the app and restores standard output when it cannot start", async () => {
     const events: string[] = [];
     const serving = stdio({ input: closedInput(), exit: false }).serve(watched(events));
     await expect(serving).rejects.toThrow("cannot be listened to");
@@ -105,7 +131,7 @@ describe("stdio()", () => {
     guardStdout().restore();
   });
 
-  it("gives standard output back when the app cannot be opened", async () => {
+  it("restores standard output when the app cannot be opened", async () => {
     const broken: ServableApp = {
       open() {
         throw new Error("there is no link");

@@ -19,7 +19,7 @@ function scopesOf(guards: readonly EntryGuard[]): readonly string[] {
 }
 
 /**
- * Creates the function that reports a signed-in caller to whom nothing is listed because no entry requires any of their scopes:
+ * Creates the function that reports a signed-in caller with an empty list, of whose scopes no entry requires any:
  * most often, the tokens have the scopes of another surface. Reports each set of scopes once. The caller receives an empty list,
  * because a reason would reveal hidden entries.
  */

@@ -18,14 +18,14 @@ import { instructionsFor } from "../fixtures/handlers-of.ts";
 const validator: StandardSchemaV1 = { "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } };
 
 describe("an open app", () => {
-  it("names itself after the surface when it is told nothing", async () => {
+  it("takes its name from the surface by default", async () => {
     const runtime = mcp(counter).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "counter", version: "0.0.0" });
     expect(instructionsFor(runtime, anonymous)).toBeUndefined();
     await runtime.close();
   });
 
-  it("names itself as it is told", async () => {
+  it("takes its name from the options", async () => {
     const options = { name: "server", version: "1.2.3", title: "A server", instructions: "Use it" };
     const runtime = mcp(counter, options).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "server", version: "1.2.3", title: "A server" });
@@ -59,7 +59,7 @@ describe("an open app", () => {
     await client.close();
   });
 
-  it("tells onFault the cause and the agent a correlation id when a handler throws", async () => {
+  it("reports the cause to onFault and a correlation id to the agent when a handler throws", async () => {
     const faults: Fault[] = [];
     const cause = new Error("the password is hunter2");
     const app = mcp(defineSurface("s", { run: mcpTool(procedure({})) }), { onFault: (fault) => faults.push(fault) })
@@ -101,7 +101,7 @@ describe("an open app", () => {
     await client.close();
   });
 
-  it("finds what a tool calls by its name on the wire too", async () => {
+  it("finds the tool of a nested call by its wire name, too", async () => {
     const hub = operationRegistry([[{ name: "git.branch" }, () => "main"]]);
     const app = mcp(counter)
       .bridge(deadLink())
@@ -115,7 +115,7 @@ describe("an open app", () => {
     await client.close();
   });
 
-  it("closes what it made when a later part of opening fails, each time", () => {
+  it("closes its parts when a later step of opening fails", () => {
     // No JSON Schema can be made of a schema that is a validator and nothing else.
     const surface = defineSurface("s", { run: mcpTool(procedure({ input: validator })) });
     const live = implementSurface(surface, { run: () => 1 });
@@ -128,7 +128,7 @@ describe("an open app", () => {
     return expect.poll(() => close.mock.calls.length, { timeout: 10_000 }).toBe(2);
   });
 
-  it("refuses to open when what is bridged is another surface of the same name", async () => {
+  it("refuses to open over another live surface of the same name", async () => {
     const other = defineSurface("counter", { bump: procedure({}) });
     const live = implementSurface(other, { bump: () => 1 });
     const app = mcp(counter).bridge(inProcess(live));
@@ -136,7 +136,7 @@ describe("an open app", () => {
     await live.close();
   });
 
-  it("close() may be called twice, and aborts what runs", async () => {
+  it("close() may be called twice, and aborts running calls", async () => {
     const aborted: unknown[] = [];
     const app = mcp(defineSurface("s", { run: mcpTool(procedure({})) }), { onFault: () => {} }).implement({
       run: (_input, { signal }) =>

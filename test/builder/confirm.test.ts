@@ -83,7 +83,7 @@ describe("the arguments in a question", () => {
   });
 });
 
-describe.each(["legacy", "modern"] as const)("a member whose schema makes another default each time, %s", (era) => {
+describe.each(["legacy", "modern"] as const)("a member whose schema returns a new default each time, %s", (era) => {
   it("is refused, and does not run", async () => {
     let count = 0;
     const fields = z.object({ id: z.number().default(() => (count += 1)) });
@@ -100,14 +100,14 @@ describe.each(["legacy", "modern"] as const)("a member whose schema makes anothe
 });
 
 describe("confirm()", () => {
-  it("refuses clients that cannot ask what may change something and says nothing of it, and nothing of that runs", async () => {
+  it("refuses clients that cannot ask for every mutating tool without its own option, and runs none", async () => {
     const { app, ran } = counted();
     const told = await toldOf(createTestClient(app.confirm("mutating"), legacy), all);
     expect(told).toEqual(["CLIENT_CANNOT", "ran", "ran", "CLIENT_CANNOT"]);
     expect(ran).toEqual(["look", "free"]);
   });
 
-  it("answers them with the protocol's own error from 2026-07-28 on", async () => {
+  it("refuses them with the protocol's own error from 2026-07-28 on", async () => {
     const { app, ran } = counted();
     const client = createTestClient(app.confirm("mutating"), { era: "modern" });
     await expect(client.request("tools/call", { name: "write" })).rejects.toMatchObject({
@@ -118,14 +118,14 @@ describe("confirm()", () => {
     expect(ran).toEqual([]);
   });
 
-  it("lets them through where its author says so, but for tools that say otherwise", async () => {
+  it("allows them if its options say so, except for tools with another option", async () => {
     const { app, ran } = counted();
     const told = await toldOf(createTestClient(app.confirm("mutating", { otherwise: "allow" }), legacy), all);
     expect(told).toEqual(["ran", "ran", "ran", "CLIENT_CANNOT"]);
     expect(ran).toEqual(["write", "look", "free"]);
   });
 
-  it("leaves what tools say of themselves where nothing is said of the app", async () => {
+  it("follows the options of tools without an option of the app", async () => {
     const { app } = counted();
     expect(await toldOf(createTestClient(app, legacy), all)).toEqual(["ran", "ran", "ran", "CLIENT_CANNOT"]);
   });
@@ -140,7 +140,7 @@ describe("confirm()", () => {
     expect(ran).toEqual([]);
   });
 
-  it("is kept by whichever step it comes after, and leaves the app before as it was", () => {
+  it("applies from any step on, and does not change the app before", () => {
     const unlinked = mcp(surface);
     expect(unlinked.confirm("mutating").bridge(deadLink())[kDefinition].confirm).toBe("refuse");
     const { app } = counted();

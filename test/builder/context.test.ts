@@ -66,7 +66,7 @@ const anyStage = (stage: unknown): AnyStage => stage as AnyStage;
 
 describe("context()", () => {
   it.each(["waited for", "left alone", "slower than its call"])(
-    "what is made by and by is put away when it is %s",
+    "a lazy value is disposed of when it is %s",
     async (how) => {
       const { told, factory } = counting();
       let letGo = (): void => {};
@@ -91,7 +91,7 @@ describe("context()", () => {
     },
   );
 
-  it("what is made by and by and cannot be put away is reported, and what is never made disturbs nobody", async () => {
+  it("a lazy value that fails to dispose is reported, and one that is never created has no effect", async () => {
     const torn = async () => ({ [Symbol.dispose]: () => thrown("torn") });
     const never = async () => thrown("never");
     for (const factory of [torn, never]) {
@@ -104,7 +104,7 @@ describe("context()", () => {
     await vi.waitFor(() => expect(faults.map(({ cause }) => String(cause))).toEqual(["Error: torn"]));
   });
 
-  it("each call has one of its own, made when it is first asked for and put away before its answer is there", async () => {
+  it("each call has its own value, created at first use and disposed of before its answer", async () => {
     const { told, factory } = counting();
     const client = tested(
       createTestClient(
@@ -154,7 +154,7 @@ describe("context()", () => {
     expect(told.filter((word) => word.startsWith("ended"))).toEqual(["ended 1", "ended 2", "ended 3", "ended 4"]);
   });
 
-  it("what says that a resource has changed keeps its own until nobody watches", async () => {
+  it("the change notifier of a resource keeps its value until the last watcher leaves", async () => {
     const { told, factory } = counting();
     const client = tested(
       createTestClient(
@@ -176,7 +176,7 @@ describe("context()", () => {
     await expect.poll(() => told).toEqual(["made 1", "ended 1"]);
   });
 
-  it("has topics, values and jobs in memory, of which nothing outlives the call, where nothing is said", async () => {
+  it("has topics, values and jobs in memory by default, of which nothing outlives the call", async () => {
     const client = tested(
       createTestClient(
         app.tools({
@@ -195,7 +195,7 @@ describe("context()", () => {
     }
   });
 
-  it("is told who asks and when to stop, and nothing else of the call", async () => {
+  it("receives the caller and the signal, and nothing else of the call", async () => {
     let given: object = {};
     const client = tested(
       createTestClient(
@@ -212,7 +212,7 @@ describe("context()", () => {
     expect(Object.keys(given).toSorted()).toEqual(["caller", "signal"]);
   });
 
-  it("a promise is what its author wanted, and ends nothing when it rejects and nobody looks", async () => {
+  it("may create a promise, whose rejection ends nothing while no code reads it", async () => {
     const client = tested(
       createTestClient(
         app
@@ -225,7 +225,7 @@ describe("context()", () => {
     expect(faults).toEqual([]);
   });
 
-  it("a factory that throws is masked as its handler would be, and a refusal of it is told", async () => {
+  it("a factory that throws is masked as its handler would be, and its refusal is passed on", async () => {
     const client = tested(
       createTestClient(
         app
@@ -244,7 +244,7 @@ describe("context()", () => {
     expect(JSON.stringify(await client.tools.use(undefined, eve))).toContain("NOT_YOU");
   });
 
-  it("what cannot be put away is reported, and changes no answer", async () => {
+  it("a failing disposer is reported, and changes no answer", async () => {
     const client = tested(
       createTestClient(
         app
@@ -268,7 +268,7 @@ describe("context()", () => {
     expect(faults.map(({ cause }) => String(cause))).toEqual(["Error: will not go", "Error: will not go"]);
   });
 
-  it("a handler that ended and asks for it then is refused, so that nothing is left that nobody puts away", async () => {
+  it("a handler that has ended cannot create the value, so that none stays undisposed", async () => {
     const { told, factory } = counting();
     let kept: { readonly context: unknown } | undefined;
     const client = tested(
@@ -287,7 +287,7 @@ describe("context()", () => {
     expect(told).toEqual([]);
   });
 
-  it("is said in either stage, and once", () => {
+  it("is set in either stage, and once", () => {
     const factory = () => 1;
     expect(unlinked.context(factory).bridge(deadLink())[kDefinition].context).toBe(factory);
     expect(app.context(factory)[kDefinition].context).toBe(factory);

@@ -5,7 +5,7 @@ import { cast, expectRefusal } from "../tags/support.ts";
 import { counter, deadLink, holdingTarget } from "./support.ts";
 
 describe("options of an app", () => {
-  it("mcp() takes every option when each is what it should be", () => {
+  it("mcp() accepts every option with a valid value", () => {
     const options = {
       name: "server",
       version: "1.2.3",

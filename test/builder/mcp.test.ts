@@ -50,7 +50,7 @@ describe("the stages of an app", () => {
     expectRefusal(() => cast(mcp, surface), "INVALID_OPTION", "its surface must be the result of defineSurface()");
   });
 
-  it("every step returns a new frozen app and leaves the one before as it was", async () => {
+  it("every step returns a new frozen app and does not change the one before", async () => {
     const tagged = mcp(counter);
     const linked = tagged.bridge(link);
     const exposed = linked.expose({ reset: "tool" });
@@ -63,7 +63,7 @@ describe("the stages of an app", () => {
     expect(await clientOf(bespoke).toolNames()).toEqual(["count_bump", "extra", "reset"]);
   });
 
-  it("two apps branch from one when each goes on by itself", async () => {
+  it("two apps that branch from one are independent", async () => {
     const base = mcp(counter).bridge(link);
     const left = base.expose({ log: "tool" });
     const right = base.tools({ log: { handler: () => 1 } });
@@ -71,7 +71,7 @@ describe("the stages of an app", () => {
     expect(await clientOf(right).toolNames()).toEqual(["count_bump", "log"]);
   });
 
-  it("an app is not changed by what its parts become afterwards", async () => {
+  it("an app does not change when its inputs are changed later", async () => {
     const map: Record<string, string> = { reset: "tool" };
     const tools: Record<string, object> = { extra: { handler: () => 1 } };
     const options = { name: "before" };
@@ -94,12 +94,12 @@ describe("the stages of an app", () => {
     expect(Object.isFrozen(counter.members)).toBe(true);
   });
 
-  it("expose() and tools() leave out what is undefined when a part is conditional", async () => {
+  it("expose() and tools() ignore undefined members", async () => {
     const app = any(mcp(counter).bridge(link)).expose({ reset: undefined }).tools({ extra: undefined });
     expect(await clientOf(app as unknown as AnyApp).toolNames()).toEqual(["count_bump"]);
   });
 
-  it("serve() opens the app at its target and hands back what serves it", async () => {
+  it("serve() opens the app at its target and returns the target's result", async () => {
     const target = holdingTarget();
     const serving = await mcp(counter, { name: "here" }).bridge(link).serve(target);
     expect(target.served.map(({ info }) => info.name)).toEqual(["here"]);
@@ -107,7 +107,7 @@ describe("the stages of an app", () => {
   });
 });
 
-describe("what an author exposes", () => {
+describe("exposed members", () => {
   it("nothing is reachable when nothing is tagged or exposed", async () => {
     const silent = defineSurface("silent", {
       state: cell({ schema: z.number() }),
@@ -154,7 +154,7 @@ describe("boot errors, for callers who cast", () => {
     expectRefusal(() => any(mcp(counter)).expose(map), code, sentence);
   });
 
-  it("generic is the app itself, whose steps refuse a taken name when they are called", () => {
+  it("generic is the app itself, whose steps refuse duplicate names at run time", () => {
     const app = mcp(counter)
       .bridge(link)
       .tools({ ping: { handler: () => 1 } });
@@ -172,7 +172,7 @@ describe("boot errors, for callers who cast", () => {
     expectRefusal(() => once.bridge(link).expose({ log: "tool" }), "ALREADY_EXPOSED", "expose it in one place");
   });
 
-  it("expose() throws CONTRADICTION when readOnly() was said of the member", () => {
+  it("expose() throws CONTRADICTION when the member is tagged by readOnly()", () => {
     const surface = defineSurface("s", { show: readOnly(procedure({})) });
     const expose = () => any(mcp(surface)).expose({ show: { tool: { mutates: true } } });
     expectRefusal(expose, "CONTRADICTION", "readOnly() says that it does not mutate");
@@ -224,7 +224,7 @@ describe("boot errors, for callers who cast", () => {
     expectRefusal(() => app.tools(tool).tools(tool), "NAME_COLLISION", 'Cannot add tool "log": the app has one');
   });
 
-  it("a resource leaves its name free when a tool asks for it", async () => {
+  it("a tool may have the name of a resource", async () => {
     const app = mcp(counter)
       .bridge(link)
       .tools({ value: { handler: () => 1 }, log: { handler: () => 1 } })
@@ -232,7 +232,7 @@ describe("boot errors, for callers who cast", () => {
     expect(await clientOf(app).toolNames()).toEqual(["count_bump", "log", "value"]);
   });
 
-  it("mcp() throws NAME_COLLISION naming both when two tagged members have one name on the wire", () => {
+  it("mcp() throws NAME_COLLISION with both members when two tagged members have one wire name", () => {
     const surface = defineSurface("s", { "node.rerun": mcpTool(procedure({})), node_rerun: mcpTool(procedure({})) });
     expectRefusal(
       () => mcp(surface),
@@ -241,7 +241,7 @@ describe("boot errors, for callers who cast", () => {
     );
   });
 
-  it("two members of one name on the wire may stand side by side when one of them is not a tool", async () => {
+  it("two members may have one wire name when one of them is not a tool", async () => {
     const surface = defineSurface("s", { "node.rerun": mcpTool(procedure({})), node_rerun: procedure({}) });
     expect(await clientOf(mcp(surface).bridge(link)).toolNames()).toEqual(["node_rerun"]);
     const expose = () => any(mcp(surface)).expose({ node_rerun: "tool" });
@@ -267,7 +267,7 @@ describe("boot errors, for callers who cast", () => {
   });
 
   it.each([{ input: "text" }, { output: {} }, { input: null }])(
-    "tools() throws INVALID_OPTION when a tool has no schema where it says one: %j",
+    "tools() throws INVALID_OPTION for an input that is no schema: %j",
     (said) => {
       const add = () => any(mcp(counter).bridge(link)).tools({ extra: { ...said, handler: () => 1 } });
       expectRefusal(add, "INVALID_OPTION", "must be a Standard Schema");
@@ -303,7 +303,7 @@ describe("boot errors, for callers who cast", () => {
 });
 
 describe("an implemented app", () => {
-  it("two opens have live surfaces of their own, and closing one leaves the other", async () => {
+  it("each open() has its own live surface, and closing one does not close the other", async () => {
     let made = 0;
     const perOpen = defineSurface("s", { made: mcpTool(event({ output: z.number() })), run: mcpTool(procedure({})) });
     const app = mcp(perOpen).implement({

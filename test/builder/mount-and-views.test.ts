@@ -42,8 +42,8 @@ function refused(make: () => AnyStage): SurfaceError {
   throw new Error("it was not refused");
 }
 
-describe("what an app mounts", () => {
-  it("mount() leaves the app before as it was when it returns another", () => {
+describe("mounts of an app", () => {
+  it("mount() returns a new app and does not change the one before", () => {
     const before = linked();
     const after = before.mount("git", source);
     expect([...before[kDefinition].mounts.keys()]).toEqual([]);
@@ -112,14 +112,14 @@ describe("what an app mounts", () => {
     for (const origin of origins) expect(error.message).toContain(origin);
   });
 
-  it("names that only begin alike are nobody's when they are not those of the mount", () => {
+  it("names with only the beginning of a mount's prefix are free", () => {
     const app = linked().mount("git", source).mount("gith", source).tools({ git: { handler }, gitx: { handler } });
     expect([...app[kDefinition].mounts.keys()]).toEqual(["git", "gith"]);
   });
 });
 
-describe("what an app does while operations come and go", () => {
-  it("asks a mount what there is once for all that come between two looks, whoever watches a resource", async () => {
+describe("an app whose operations come and go", () => {
+  it("lists a mount once for all changes between two reads, also while a resource is watched", async () => {
     let lists = 0;
     const registry = operationRegistry();
     const counted: MountSource = {
@@ -145,8 +145,8 @@ describe("what an app does while operations come and go", () => {
   });
 });
 
-describe("who an app says sees what", () => {
-  it("views() keeps frozen rules when views are given by name, whatever becomes of them later", () => {
+describe("views of an app", () => {
+  it("views() freezes a copy of the rules", () => {
     const disallow = ["reset"];
     const app = linked().views({ readonly: { disallow } });
     disallow.push("value");
@@ -162,7 +162,7 @@ describe("who an app says sees what", () => {
     expect(Object.isFrozen(app[kDefinition].views)).toBe(true);
   });
 
-  it("views() keeps a source as it is, unread, when rules come from one", () => {
+  it("views() keeps a source of rules without reading it", () => {
     let reads = 0;
     const rules = cellSource<ViewRules>([]);
     const counted = { ...rules, get: () => (reads++, rules.get()) };
@@ -170,7 +170,7 @@ describe("who an app says sees what", () => {
     expect(reads).toBe(0);
   });
 
-  it("views() is refused when the app has no link, or has them already", () => {
+  it("views() is refused on an app without a link, and when it is called twice", () => {
     expectRefusal(() => any(mcp(counter)).views({ a: {} }), "NOT_LINKED", "call bridge() or implement() first");
     const app = linked().views({ a: {} });
     expectRefusal(() => app.views({ b: {} }), "INVALID_OPTION", "call it once");
@@ -185,7 +185,7 @@ describe("who an app says sees what", () => {
     ["a rule with another kind", [{ id: "r", verdict: { kind: "allow" } }], '"r"'],
     ["a packet of another domain", { id: "p", domain: "x/y", rules: [] }, 'packet "p": "domain"'],
     ["no view", {}, "has 0"],
-  ])("views() refuses rules where they are given, naming the place, when they are %s", (_what, input, place) => {
+  ])("views() refuses rules, with the path, when they are %s", (_what, input, place) => {
     expectRefusal(() => linked().views(input), "INVALID_OPTION", place);
   });
 
@@ -241,7 +241,7 @@ describe("who an app says sees what", () => {
     expect(error.message).toMatch(/of the gateway|of views\(\)/);
   });
 
-  it("an app is told that rules may turn a gateway on later when its rules come from a source", () => {
+  it("rules from a source can turn a gateway on later", () => {
     const later = (): AnyStage => linked().views(rules).tools({ schema: { handler } });
     expect(refused(later).message).toBe(
       'Cannot name tool "schema" of the gateway, which rules may turn on later: the wire name "schema" is taken by tool "schema"; rename one of them',
@@ -249,7 +249,7 @@ describe("who an app says sees what", () => {
     expect(refused(() => linked().views(gateway).tools({ call: { handler } })).message).not.toContain("later");
   });
 
-  it("the names of a gateway are free when no view is one", () => {
+  it("the names of the gateway's tools are free without a gateway view", () => {
     const app = linked()
       .tools({ list: { handler }, call: { handler }, replay: { handler } })
       .views({ a: { face: "direct" }, b: { deny: "closed" } });

@@ -20,8 +20,8 @@ const app = () =>
     )
     .mount("old", invoker({ list: () => [{ name: "get-weather" }, { name: "fs.read-all" }], invoke: (name) => name }));
 
-describe("what is mounted under names with a dash", () => {
-  it("A19 keeps it on the wire, and is another than what has an underscore there", async () => {
+describe("a mounted name with a dash", () => {
+  it("A19 keeps it on the wire, and differs from the same name with an underscore", async () => {
     const client = createTestClient(app());
     expect(await client.toolNames()).toEqual([
       "machine_parts_top-up",
@@ -36,7 +36,7 @@ describe("what is mounted under names with a dash", () => {
     await client.close();
   });
 
-  it("A19 is found by patterns of views, which tell it from what has an underscore", async () => {
+  it("A19 is found by patterns of views, which tell it from a name with an underscore", async () => {
     const client = createTestClient(app().views({ only: { allow: ["machine.turn-*", "old_get-weather"] } }), {
       view: "only",
     });

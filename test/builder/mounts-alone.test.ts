@@ -116,7 +116,7 @@ describe("an app of a source whose schemas are hostile", () => {
     expect((await client.tools["honest"]?.())?.text).toContain("ran");
   });
 
-  it("leaves out an operation that is too large with its references written out, by name, and cuts pages by bytes", async () => {
+  it("leaves out an operation that is too large with its references inlined, by name, and cuts pages by bytes", async () => {
     const { client, causes } = open();
     const [lengths, names] = await readPages(client);
     expect(names).toEqual(expect.arrayContaining(["honest", "wide-0", "wide-11", "branching", "doubling"]));
@@ -130,7 +130,7 @@ describe("an app of a source whose schemas are hostile", () => {
 });
 
 describe("an app of one source", () => {
-  it("lists and runs the operations of its source under their own names when nothing else is there", async () => {
+  it("lists and runs the operations of its source under their own names", async () => {
     const client = opened(createTestClient(appOfMount("hero", hero())));
     expect(await client.toolNames()).toEqual(["heal", "weapon_swing"]);
     const answer = await client.tools["weapon_swing"]?.({ at: "orc" });
@@ -145,7 +145,7 @@ describe("an app of one source", () => {
     expect(await client.toolNames()).toEqual(["flee", "heal", "weapon_swing"]);
   });
 
-  it("gives way to what is written by hand when that has the same name, and reports both", async () => {
+  it("prefers a hand-written tool of the same name, and reports both", async () => {
     const faults: Fault[] = [];
     const app = appOfMount("hero", hero(), { onFault: (fault) => void faults.push(fault) })
       .tools({ heal: { handler: () => "mine" }, rest: { handler: () => 1 } })
@@ -158,7 +158,7 @@ describe("an app of one source", () => {
     ]);
   });
 
-  it("shows by views what it shows of any app, when patterns name what is mounted", () => {
+  it("narrows mounted operations by the patterns of views", () => {
     const app = appOfMount("hero", hero()).views({ calm: { allow: ["heal"] } });
     expect(app.replay({ surface: "calm" }).visible_tools).toEqual(["heal"]);
     expect(app.replay().visible_tools).toEqual(["heal", "weapon_swing"]);

@@ -41,13 +41,13 @@ interface AnyStage {
 const anyStage = (stage: unknown): AnyStage => stage as AnyStage;
 
 describe("prompts() and resources()", () => {
-  it("each step returns a new app and leaves the one before as it was", () => {
+  it("each step returns a new app and does not change the one before", () => {
     const more = app.prompts({ a: prompt }).resources({ b: resource });
     expect([...definitionOf(more).prompts.keys(), ...definitionOf(more).resources.keys()]).toEqual(["a", "b"]);
     expect(definitionOf(app).prompts.size + definitionOf(app).resources.size).toBe(0);
   });
 
-  it("what was left undefined is not added", () => {
+  it("undefined members are ignored", () => {
     const more = app.prompts({ b: prompt, ...cast(Object, { a: undefined }) });
     expect([...definitionOf(more).prompts.keys()]).toEqual(["b"]);
   });
@@ -117,7 +117,7 @@ describe("prompts() and resources()", () => {
     expect(() => more.resources({ a: resource, run: resource, rows: resource })).not.toThrow();
   });
 
-  it("an open app says whether anybody can tell the client's log", () => {
+  it("an open app declares the logging capability if a handler can write to the client's log", () => {
     const logs = (made: { readonly [kDefinition]: AppDefinition }): boolean => {
       const runtime = assembleApp(definitionOf(made));
       opened.push(runtime);
@@ -126,14 +126,14 @@ describe("prompts() and resources()", () => {
     expect([app, app.prompts({ a: prompt }), app.resources({ a: resource })].map(logs)).toEqual([false, true, true]);
   });
 
-  it("an open app names itself with all that its author said", () => {
+  it("an open app has all of its author's server information", () => {
     const words = { description: "D", websiteUrl: "https://a.test", icons: [{ src: "https://a.test/i" }] };
     const runtime = assembleApp(definitionOf(mcp(surface, words).bridge(deadLink())));
     opened.push(runtime);
     expect(runtime.info).toEqual({ name: "both", version: "0.0.0", ...words });
   });
 
-  it("serveSurfaceAsMcp() takes both in its one call", async () => {
+  it("serveSurfaceAsMcp() accepts both", async () => {
     const target = holdingTarget();
     await serveSurfaceAsMcp({
       surface,

@@ -28,7 +28,7 @@ const any = (app: unknown): AnyStep => app as AnyStep;
 const pair = ["read_resource", "wait_for_change"] as const;
 
 describe("pull()", () => {
-  it("pull() adds both tools, whenever it is called, and leaves the app before as it was", async () => {
+  it("pull() adds both tools at any stage, and does not change the app before", async () => {
     const base = mcp(counter);
     for (const app of [base.pull().bridge(link), base.bridge(link).pull()]) {
       const client = createTestClient(app);
@@ -41,7 +41,7 @@ describe("pull()", () => {
     await without.close();
   });
 
-  it("pull() advertises both tools as reading only, with a schema of what they answer", async () => {
+  it("pull() advertises both tools as read-only, with an output schema", async () => {
     const client = createTestClient(mcp(counter).bridge(link).pull());
     const { tools } = await client.request("tools/list");
     const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -91,7 +91,7 @@ describe("pull()", () => {
     await client.close();
   });
 
-  it("serveSurfaceAsMcp() pulls when it is told to, and checks it as the chain does", async () => {
+  it('serveSurfaceAsMcp() adds the tools with its option "pull", and checks it as pull() does', async () => {
     const target = holdingTarget();
     await serveSurfaceAsMcp({ surface: counter, link, target, pull: true, tools: { extra: { handler: () => 1 } } });
     await serveSurfaceAsMcp({ surface: counter, link, target, pull: false });

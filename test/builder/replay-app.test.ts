@@ -21,8 +21,8 @@ const surface = defineSurface("ci", {
 });
 const handler = (): number => 1;
 
-describe("what an app says that somebody would be shown", () => {
-  it("replay() tells what a view shows, and what hides the rest, when nothing is served", () => {
+describe("replay() of an app", () => {
+  it("returns the visible entries, and the rules that hide the others, without serving", () => {
     const link = deadLink();
     const app = mcp(surface)
       .bridge(link)
@@ -54,7 +54,7 @@ describe("what an app says that somebody would be shown", () => {
     ["a view that is empty", { surface: "" }, '"surface" must be a text that is not empty'],
     ["a project that is no text", { project: null }, '"project" must be a text that is not empty'],
     ["a caller by name", { caller: "ada" }, '"caller" must be an object'],
-  ])("replay() refuses its options when they are or hold %s", (_what, options, problem) => {
+  ])("refuses options that are or hold %s", (_what, options, problem) => {
     const app = mcp(surface)
       .bridge(deadLink())
       .views({ readonly: { readOnly: true } });
@@ -69,7 +69,7 @@ describe("what an app says that somebody would be shown", () => {
     expect(app.replay(nothing)).toEqual(app.replay());
   });
 
-  it("replay() tells of everything when nothing was said of views", () => {
+  it("returns all entries without views", () => {
     const app = mcp(surface).bridge(deadLink());
     expect(app.replay()).toMatchObject({ visible_tools: ["node_rerun", "node_show"], hidden: [] });
     expect(app.replay({ surface: "readonly" })).toMatchObject({
@@ -95,7 +95,7 @@ describe("what an app says that somebody would be shown", () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it("replay() tells of what is mounted now, and goes by the rules of now, when both come and go", () => {
+  it("uses the current mounts and rules", () => {
     const rules = cellSource<ViewRules>([{ verdict: { kind: "tool_surface" } }]);
     const hub = operationRegistry();
     const app = mcp(surface).bridge(deadLink()).mount("hub", hub).views(rules);
@@ -111,7 +111,7 @@ describe("what an app says that somebody would be shown", () => {
     expect(app.replay()).toMatchObject({ operations: [] });
   });
 
-  it("replay() tells what one caller is shown when they were granted less", () => {
+  it("leaves out the entries that a caller's scopes do not allow", () => {
     const app = mcp(surface).bridge(deadLink());
     const caller: Caller = {
       ...anonymous,

@@ -44,7 +44,7 @@ async function servedBy(serve: (target: ReturnType<typeof holdingTarget>) => Pro
 }
 
 describe("serveSurfaceAsMcp()", () => {
-  it("serveSurfaceAsMcp() serves what the chain serves when it is given everything", async () => {
+  it("serveSurfaceAsMcp() serves the same app as the chain with all options", async () => {
     const options = { name: "server", version: "2.0.0", instructions: "Use it", uriPrefix: "app://" };
     const inOneCall = await servedBy((target) =>
       serveSurfaceAsMcp({
@@ -62,13 +62,13 @@ describe("serveSurfaceAsMcp()", () => {
     expect(await answers(inOneCall)).toEqual(await answers(byChain));
   });
 
-  it("serveSurfaceAsMcp() serves what is tagged when it is given a surface and a link", async () => {
+  it("serveSurfaceAsMcp() serves tagged members with only a surface and a link", async () => {
     const bare = await servedBy((target) => serveSurfaceAsMcp({ surface: counter, link, target }));
     const chain = await servedBy((target) => mcp(counter).bridge(link).serve(target));
     expect(await answers(bare)).toEqual(await answers(chain));
   });
 
-  it("serveSurfaceAsMcp() mounts and shows what the chain does when it is told of mounts and views", async () => {
+  it("serveSurfaceAsMcp() serves the same mounts and views as the chain", async () => {
     const views = { default: { disallow: ["reset"] }, hub: { face: "gateway" } } as const;
     const registry = operationRegistry();
     registry.register({ name: "git.push" }, () => "pushed");

@@ -6,7 +6,7 @@ import { sampleCatalog } from "../views/support.ts";
 const catalog = sampleCatalog();
 
 describe("warnings about views", () => {
-  it("viewWarnings() names the pattern, its place and names near it when it matches nothing", () => {
+  it("viewWarnings() names an unmatched pattern, its place and similar names", () => {
     const views = new Views({ readonly: { disallow: ["node_*", "nodd_*"], allow: ["sumarise", "zzz"] } });
     expect(viewWarnings(views, catalog)).toEqual([
       'the pattern "sumarise" in "allow" of rule "readonly" of packet "views" matches nothing; near it are "summarise"',
@@ -21,7 +21,7 @@ describe("warnings about views", () => {
     expect(viewWarnings(new Views(undefined), catalog)).toEqual([]);
   });
 
-  it("viewWarnings() is silent when a pattern may be meant for what is mounted", () => {
+  it("viewWarnings() returns nothing for a pattern of a mount", () => {
     const views = new Views({ a: { disallow: ["git.*", "git_push", "*_push", "gi*", "hub.push"] } });
     expect(viewWarnings(views, catalog, ["git"])).toEqual([
       'the pattern "hub.push" in "disallow" of rule "a" of packet "views" matches nothing',

@@ -7,14 +7,14 @@ import { counter, deadLink } from "./support.ts";
 
 const handler = (): number => 1;
 
-describe("what an app warns its author of", () => {
+describe("the warnings of an app", () => {
   const warned = vi.spyOn(console, "error");
   const told = (): readonly string[] =>
     warned.mock.calls.flat().map((line) => String(line).replace("[surface-mcp] warning: ", ""));
   beforeEach(() => void warned.mockReset().mockReturnValue());
   afterEach(() => void warned.mockReset());
 
-  it("refuses to open with a reach that names no tool, and says which names are near", () => {
+  it("refuse an unknown name in canCall, with similar names", () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .mount("hub", operationRegistry())
@@ -24,7 +24,7 @@ describe("what an app warns its author of", () => {
     );
   });
 
-  it("tells of a reach whose pattern matches nothing when it is opened", async () => {
+  it("name a pattern in canCall that matches nothing, at boot", async () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .mount("hub", operationRegistry())
@@ -40,7 +40,7 @@ describe("what an app warns its author of", () => {
     await runtime.close();
   });
 
-  it("tells of a tool that only reads and calls only what changes something when it says nothing of its authority", async () => {
+  it("name a read-only tool without callScopes that calls only mutating tools", async () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .tools({
@@ -57,7 +57,7 @@ describe("what an app warns its author of", () => {
     await runtime.close();
   });
 
-  it("tells of patterns that fit nothing, each once, when the rules are replaced while it is served", async () => {
+  it("name unmatched patterns of replaced rules once each", async () => {
     const allowing = (...allow: string[]): ViewRules => [{ id: "a", verdict: { kind: "tool_surface", allow } }];
     const rules = cellSource(allowing("first"));
     const runtime = mcp(counter).bridge(deadLink()).tools({ inner: { handler } }).views(rules).open();

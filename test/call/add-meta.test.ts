@@ -8,7 +8,7 @@ describe("addMeta()", () => {
     ["is too much", { x: "x".repeat(5000) }],
     ["is no JSON", { x: () => 1 }],
     ["is no object", "x"],
-  ])("leaves out what %s, and tells the author", async (_name, members) => {
+  ])("leaves out %s, and reports it", async (_name, members) => {
     // What only a caller who casts can say.
     const tools = toolsOf({ t: { handler: (_args, { addMeta }) => (addMeta({ a: 1 }), addMeta(members as never)) } });
     const { call, outcome } = tools.start("t");
@@ -17,7 +17,7 @@ describe("addMeta()", () => {
     expect(tools.faults).toHaveLength(1);
   });
 
-  it("is said of no call that a tool makes for itself", async () => {
+  it("adds nothing to nested calls", async () => {
     const tools = toolsOf({
       t: { handler: (_args, { addMeta }) => addMeta({ a: 1 }) },
       host: { canCall: ["t"], handler: (_args, { call }) => call("t") },
@@ -27,7 +27,7 @@ describe("addMeta()", () => {
     expect(call.meta).toBeUndefined();
   });
 
-  it("is kept of what a caller's own calls say, and of progress as much as fits", () => {
+  it("merges the _meta of handed-on calls and of progress up to its bound", () => {
     const above = new CallContext({ caller: ada });
     new CallContext({ caller: ada, partOf: { call: above } }).addMeta({ b: 2 });
     expect(above.meta).toEqual({ b: 2 });
@@ -39,7 +39,7 @@ describe("addMeta()", () => {
   });
 });
 
-describe("content() of what has failed", () => {
+describe("content() of a failed call", () => {
   it("says so, with the author's own blocks", async () => {
     const tools = toolsOf({ t: { handler: () => content(["no"], { isError: true }) } });
     expect(await tools.call("t")).toMatchObject({

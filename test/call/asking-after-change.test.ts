@@ -27,7 +27,7 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
     return { change, read, asked, outcome: run(tools, "host", asked) };
   }
 
-  it("is refused when that may have changed something, which ran once, and the client is not asked", async () => {
+  it("is refused after a call that may have changed something, which ran once, and never sent", async () => {
     const { change, asked, outcome } = desk(async (_args, { ask, call }) => {
       await call("change");
       return ask.elicit("who", Name, "Who?");
@@ -72,7 +72,7 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
     expect(read.mock.calls.length).toBeGreaterThanOrEqual(1);
   });
 
-  it("has an answer when it was asked before the change", async () => {
+  it("is answered when it was asked before the change", async () => {
     const { change, outcome } = desk(async (_args, { ask, call }) => {
       const first = await ask.elicit("who", Name, "Who?");
       await call("change");
@@ -82,7 +82,7 @@ describe.each(Object.entries(eras))("a question after a nested call, %s", (_era,
     expect(change).toHaveBeenCalledTimes(1);
   });
 
-  it("has an answer when only the calls that it is asked within may have changed something", async () => {
+  it("is answered when only the calls above it may have changed something", async () => {
     const { change, outcome } = desk((_args, { call }) => call("middle"), {
       middle: { canCall: ["asksThenChanges"], handler: (_args, { call }) => call("asksThenChanges") },
       asksThenChanges: {

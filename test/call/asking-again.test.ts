@@ -10,10 +10,10 @@ import { openTools, shortOf, type Tools } from "./nesting-support.ts";
 
 const none: JsonObject = { type: "object", properties: {} };
 
-describe("what a handler does to an answer", () => {
+describe("a handler that mutates an answer", () => {
   const numbers: Reply = (_ask, key) => ({ action: "accept", content: key === "n" ? { n: 1 } : {} });
 
-  it("is not what it is given when it runs again", async () => {
+  it("receives the original answer when it runs again", async () => {
     const tools = openTools({
       add: {
         mutates: false,
@@ -30,7 +30,7 @@ describe("what a handler does to an answer", () => {
     expect(shortOf((await callInRounds(tools, ["add"], { reply: numbers })).outcome)).toEqual({ n: 2 });
   });
 
-  it("is not what it is given when it asks the same again", async () => {
+  it("receives the original answer when it asks the same question again", async () => {
     const tools = openTools({
       add: {
         mutates: false,
@@ -69,7 +69,7 @@ describe("the key of a question within a call within a call", () => {
     expect(outcome.kind).toBe("answer");
   });
 
-  it("does not say with what it was called when that is guessed", async () => {
+  it("does not reveal the arguments to guesses", async () => {
     const first = await tools().call("outer", {}, { asking: { kinds: everyKind } });
     const text = JSON.stringify(first.kind === "asking" ? Object.keys(first.open) : []);
     expect(text).toContain(".confirm.");
@@ -105,7 +105,7 @@ describe("listening for other roots", () => {
     expect(told).toBe(0);
   });
 
-  it("stops once what was listened to by a call that is over, is cancelled or stops by itself", async () => {
+  it("ends when its call ends, is cancelled or stops listening", async () => {
     let [begun, stopped] = [0, 0];
     const asking: ClientPort = {
       kinds: everyKind,

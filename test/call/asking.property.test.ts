@@ -137,7 +137,7 @@ async function inBothWays(steps: readonly Step[], chance: Iterator<number>) {
 }
 
 describe("a call that runs again until all is answered", () => {
-  it("comes to the same as one that was answered while it waited, when it does one thing after another", async () => {
+  it("has the result of a call that waited for its answers, for sequential steps", async () => {
     await fc.assert(
       fc.asyncProperty(programs(false), fc.infiniteStream(fc.nat()), async (steps, chance) => {
         const { pushed, replayed } = await inBothWays(steps, chance);
@@ -148,7 +148,7 @@ describe("a call that runs again until all is answered", () => {
     );
   }, 120_000);
 
-  it("changes nothing twice, and comes to the same unless a question came too late, when it does several at once", async () => {
+  it("changes nothing twice, and has the same result unless a question came too late, for concurrent steps", async () => {
     await fc.assert(
       fc.asyncProperty(programs(true), fc.infiniteStream(fc.nat()), async (steps, chance) => {
         const { pushed, replayed } = await inBothWays(steps, chance);

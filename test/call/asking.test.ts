@@ -30,12 +30,12 @@ function asking(handler: (ask: Asks) => unknown): AnyBespokeTool {
 }
 
 describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
-  it("gives its handler what the user said when they accept", async () => {
+  it("gives its handler the content when the user accepts", async () => {
     const outcome = await run(openTools({ greet }), "greet", accepting({ name: "Ada" }));
     expect(shortOf(outcome)).toEqual({ value: "Hello Ada" });
   });
 
-  it.each(["decline", "cancel"])("gives its handler the word when they %s", async (action) => {
+  it.each(["decline", "cancel"])("gives its handler the action when the user answers %s", async (action) => {
     expect(shortOf(await run(openTools({ greet }), "greet", () => ({ action })))).toEqual({ value: action });
   });
 
@@ -52,7 +52,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     expect(JSON.stringify(outcome)).not.toContain("yes");
   });
 
-  it("names the fields that do not fit, and nothing that was said", async () => {
+  it("is answered with the names of invalid fields, and none of their values", async () => {
     const outcome = await run(openTools({ greet }), "greet", () => ({ action: "accept", content: { name: 4711 } }));
     expect(JSON.stringify(outcome)).toContain('\\"name\\"');
     expect(JSON.stringify(outcome)).not.toContain("4711");
@@ -65,7 +65,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     expect(shortOf(await run(tools, "ok", () => ({ action: "accept" })))).toEqual({ action: "accept", content: {} });
   });
 
-  it("gives its handler what a model wrote, with its text", async () => {
+  it("gives its handler the model's message, with its text", async () => {
     const tools = openTools({
       ask: asking((ask) => ask.sample("haiku", { messages: [{ role: "user", content: "A haiku" }], maxTokens: 9 })),
     });
@@ -106,7 +106,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     expect(shortOf(await run(openTools({ ask: asking(ask) }), "ask", () => answer))).toBe("ASK_FAILED");
   });
 
-  it("has one answer when the same is asked under the same key twice", async () => {
+  it("is asked once when the same question has the same key twice", async () => {
     const reply = vi.fn<Reply>(accepting({ name: "Ada" }));
     const tools = openTools({
       twice: asking(async (ask) => {
@@ -120,7 +120,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     expect(reply).toHaveBeenCalledTimes(1);
   });
 
-  it("is a fault of its author when something else is asked under the same key", async () => {
+  it("is a fault of its author when another question has the same key", async () => {
     const tools = openTools({
       twice: asking((ask) => Promise.all([ask.elicit("who", Name, "Who?"), ask.elicit("who", Name, "Whom?")])),
     });
@@ -150,7 +150,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     expect(reply).not.toHaveBeenCalled();
   });
 
-  it("keeps answers apart when nested calls ask under the same key as the call above them", async () => {
+  it("is answered separately when nested calls use the key of the call above", async () => {
     const tools = openTools({
       greet: { ...greet, mutates: false },
       host: {
@@ -188,7 +188,7 @@ function sampling(ask: Asks): Promise<unknown> {
   return ask.sample("s", { messages: [{ role: "user", content: "x" }], maxTokens: 1 });
 }
 
-describe("a client that cannot be asked", () => {
+describe("a client without elicitation", () => {
   const ports: readonly [string, ClientPort | undefined][] = [
     ["nobody", undefined],
     ["a session without capabilities", { kinds: new Set(), push: () => Promise.reject(new Error("sent")) }],
@@ -207,14 +207,14 @@ describe("a client that cannot be asked", () => {
     });
   });
 
-  it("is told which capability it takes when a nested call let it through", async () => {
+  it("receives the missing capability also from a nested call", async () => {
     const tools = openTools({ s: asking(sampling), host: { canCall: ["s"], handler: (_args, { call }) => call("s") } });
     const outcome = await tools.call("host", {}, { asking: { kinds: new Set() } });
     const message = expect.stringMatching(/does not support sampling$/);
     expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", message, requiredCapabilities: { sampling: {} } });
   });
 
-  it("lets its handler go on when that catches it", async () => {
+  it("gets the result of a handler that catches the error", async () => {
     const tools = openTools({ s: asking((ask) => sampling(ask).catch((cause: { code: string }) => cause.code)) });
     expect(shortOf(await tools.call("s", {}, { asking: { kinds: new Set() } }))).toEqual({ value: "CLIENT_CANNOT" });
   });
@@ -251,7 +251,7 @@ describe("a call that ends with its question", () => {
     expect(tools.faults).toEqual([]);
   });
 
-  it("asks at once for all that is asked in the same turn", async () => {
+  it("sends all questions of one turn at once", async () => {
     const both = asking((ask) =>
       Promise.all([ask.elicit("a", Name, "A?"), Promise.resolve().then(() => ask.elicit("b", Name, "B?"))]),
     );
@@ -259,7 +259,7 @@ describe("a call that ends with its question", () => {
     expect(rounds).toEqual([["a", "b"]]);
   });
 
-  it("asks again for what was not answered, and keeps what was", async () => {
+  it("sends unanswered questions again, and keeps the answers", async () => {
     const both = asking((ask) => Promise.all([ask.elicit("a", Name, "A?"), ask.elicit("b", Name, "B?")]));
     const reply = vi.fn<Reply>(accepting({ name: "x" }));
     const { outcome, rounds } = await callInRounds(openTools({ both }), ["both"], {
@@ -271,14 +271,14 @@ describe("a call that ends with its question", () => {
     expect(outcome.kind).toBe("answer");
   });
 
-  it("asks anew when something else is asked under the key the next time", async () => {
+  it("asks again when another question has the same key next time", async () => {
     let times = 0;
     const fickle = asking((ask) => ask.elicit("who", Name, `Who? ${(times = Math.min(times + 1, 2))}`));
     const { rounds } = await callInRounds(openTools({ fickle }), ["fickle"], { reply: accepting({ name: "x" }) });
     expect(rounds).toEqual([["who"], ["who"]]);
   });
 
-  it("takes no answer for what was not asked", async () => {
+  it("ignores answers without a question", async () => {
     const tools = openTools({ greet });
     const answers = { who: { action: "accept", content: { name: "Eve" } } };
     const outcome = await tools.call("greet", {}, { asking: modern({ record: { salt: "", asked: {} }, answers }) });
@@ -293,7 +293,7 @@ describe("a call that ends with its question", () => {
     expect(shortOf(outcome)).toBe("ASK_STATE_TOO_LARGE");
   });
 
-  it("stays a question when its handler catches the rejection, and its author is told once", async () => {
+  it("stays open when its handler catches the rejection, with one report", async () => {
     const tools = openTools({
       greet: asking((ask) => ask.elicit("who", Name, "Who?").catch(() => "went on")),
     });
@@ -365,7 +365,7 @@ describe("a call that ends with its question", () => {
   });
 });
 
-describe("a call whose client is asked while it waits", () => {
+describe("a call that waits while its client is asked", () => {
   it("takes its question back when it is cancelled", async () => {
     let signal: AbortSignal | undefined;
     const port: ClientPort = {
@@ -395,7 +395,7 @@ describe("a call whose client is asked while it waits", () => {
     expect(JSON.stringify(outcome)).not.toContain("secret");
   });
 
-  it("asks anew where the user works, each time that it is asked", async () => {
+  it("asks for the roots each time", async () => {
     let count = 0;
     const tools = openTools({ twice: asking(async (ask) => [await ask.roots(), await ask.roots()]) });
     const outcome = await tools.call(
@@ -408,7 +408,7 @@ describe("a call whose client is asked while it waits", () => {
 });
 
 describe("a call that is made again with answers", () => {
-  it("is refused, and its author told once, when a question is another one each time", async () => {
+  it("is refused, with one report, when a question differs each time", async () => {
     let times = 0;
     const tools = openTools({
       fickle: asking((ask) => ask.elicit("who", anything, `Who, the ${(times += 1)}th time?`)),
@@ -423,7 +423,7 @@ describe("a call that is made again with answers", () => {
     expect(String(tools.faults[0]?.cause)).toContain('Cannot use the answer to "who"');
   });
 
-  it("goes on when a question was another one once", async () => {
+  it("continues when a question differed once", async () => {
     let times = 0;
     const tools = openTools({
       late: asking((ask) =>
@@ -435,7 +435,7 @@ describe("a call that is made again with answers", () => {
     expect(shortOf(outcome)).toEqual({ value: "accept" });
   });
 
-  it("tells its progress in each round, as a request of its own", async () => {
+  it("reports progress in each round, as its own request", async () => {
     const told: (string | undefined)[] = [];
     const steps: AnyBespokeTool = {
       handler: async (_args, { ask, progress }) => {

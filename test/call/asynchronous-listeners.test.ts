@@ -22,7 +22,7 @@ describe("asynchronous functions of authors that fail", () => {
   // A rejection that nobody handles is an error of the whole run.
   afterEach(() => void vi.restoreAllMocks());
 
-  it("what hears of the progress of a nested call is reported when it rejects", async () => {
+  it("a progress listener of a nested call is reported when it rejects", async () => {
     const tools = toolsOf({
       outer: { canCall: ["*"], handler: (_args, { call }) => call("inner", {}, { onProgress: listens }) },
       inner: {
@@ -37,7 +37,7 @@ describe("asynchronous functions of authors that fail", () => {
     expect(tools.faults).toMatchObject([{ cause: { message: "later" } }]);
   });
 
-  it("what lets go of a mount is reported when it rejects", async () => {
+  it("an unsubscribe function of a mount is reported when it rejects", async () => {
     const mounted = mount({ git: { list: () => [], subscribe: () => listens, invoke: () => null } });
     mounted.live.close();
     await turn();
@@ -59,7 +59,7 @@ describe("asynchronous functions of authors that fail", () => {
     expect(said).toMatchObject(messages.map((message) => ({ message })));
   });
 
-  it("what listens to a registry is told to the log when it rejects, and the others hear", async () => {
+  it("a listener of a registry is reported when it rejects, and the others are called", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     const heard = vi.fn<() => void>();
     const registry = operationRegistry();
@@ -70,7 +70,7 @@ describe("asynchronous functions of authors that fail", () => {
     expect([heard.mock.calls.length, log.mock.calls.length]).toEqual([1, 1]);
   });
 
-  it("what listens to a file of rules is reported when it rejects", async () => {
+  it("a listener of a file of rules is reported when it rejects", async () => {
     const folder = await mkdtemp(join(tmpdir(), "surface-mcp-rules-"));
     const path = join(folder, "views.json");
     await writeFile(path, JSON.stringify(shown));

@@ -19,20 +19,20 @@ function lackOf(caller: Caller, options: ScopeOptions): unknown {
 const nothingHelps = { scopes: undefined };
 
 describe("authorise()", () => {
-  it("authorise() asks who is known for the default, and who is anonymous for nothing, when its author says nothing", () => {
+  it("authorise() requires the default scope of known callers, and nothing of anonymous ones", () => {
     expect(lackOf(has(read), {})).toBeUndefined();
     expect(lackOf(has(), {})).toEqual({ scopes: [read] });
     expect(lackOf(anonymous, {})).toBeUndefined();
   });
 
-  it("authorise() asks everybody for what its author declares, and of nobody for less", () => {
+  it("authorise() requires the author's scopes of every caller, besides the default ones", () => {
     expect(lackOf(has(read, "a", "b"), { scopes: ["a", "b"] })).toBeUndefined();
     expect(lackOf(has(read, "a"), { scopes: ["a", "b"] })).toEqual({ scopes: [read, "a", "b"] });
     expect(lackOf(anonymous, { scopes: ["a"] })).toEqual(nothingHelps);
     expect(lackOf({ ...anonymous, scopes: ["a"] }, { scopes: ["a"] })).toBeUndefined();
   });
 
-  it("authorise() asks also who is anonymous for the default when a tool asks for them, and no consent helps", () => {
+  it("authorise() requires the default scope of a tool that calls for an anonymous caller, and no consent helps", () => {
     const byTool = (...scopes: readonly string[]): Caller => ({ ...anonymous, isTool: true, scopes });
     expect(lackOf(byTool(), {})).toEqual(nothingHelps);
     expect(lackOf(byTool(read), {})).toBeUndefined();
@@ -40,7 +40,7 @@ describe("authorise()", () => {
     expect(lackOf(byTool(read, "a"), { scopes: ["a"] })).toBeUndefined();
   });
 
-  it("authorise() takes any one of several, and names the first of them when there is none", () => {
+  it("authorise() accepts any one of scopesAny, and names the first when all are missing", () => {
     const options = { scopesAny: ["a", "b"] };
     expect([lackOf(has(read, "a"), options), lackOf(has(read, "b"), options)]).toEqual([undefined, undefined]);
     expect(lackOf(has(read), options)).toEqual({ scopes: [read, "a"] });
@@ -56,7 +56,7 @@ describe("authorise()", () => {
     ["another type", mayDo({ "repos:*": ["write"], "rep:*": ["write"], repo: ["write"] }), false],
     ["nothing", ada, false],
     ["what it inherits", mayDo(Object.create({ "repo:*": ["write"] })), false],
-  ])("authorise() lets a caller do something to a type when they may do it to %s", (_what, caller, isGranted) => {
+  ])("authorise() allows an action on a type to a caller with the right to %s", (_what, caller, isGranted) => {
     const resource = { type: "repo", action: "write" };
     expect(lackOf(caller, { resource })).toEqual(isGranted ? undefined : nothingHelps);
   });
@@ -66,7 +66,7 @@ describe("authorise()", () => {
   });
 });
 
-describe("a tool whose caller must be allowed to act on what an argument names", () => {
+describe("a tool that requires a right to the resource in an argument", () => {
   const resource = { type: "repo", action: "write", argument: "repo" };
   const push = (more: Partial<AnyBespokeTool> = {}): AnyBespokeTool => ({
     input: z.object({ repo: z.string().optional(), n: z.number().optional() }),
@@ -82,7 +82,7 @@ describe("a tool whose caller must be allowed to act on what an argument names",
   const website = mayDo({ "repo:website": ["write"] });
   const ok = { value: "ok" };
 
-  it("runs for the things that they may act on and refuses others when these exist or not", async () => {
+  it("runs for resources that the caller may act on, and refuses all others alike", async () => {
     expect(await answer(push(), website, { repo: "website" })).toEqual(ok);
     expect(await answer(push(), website, { repo: "secrets" })).toBe("NOT_FOUND");
     expect(await answer(push(), website, { repo: "*" })).toBe("NOT_FOUND");
@@ -93,12 +93,12 @@ describe("a tool whose caller must be allowed to act on what an argument names",
     );
   });
 
-  it("takes the right to all of them when a call names none", async () => {
+  it("requires the right to all resources for a call without the argument", async () => {
     expect(await answer(push(), website, {})).toBe("NOT_FOUND");
     expect(await answer(push(), mayDo({ "repo:*": ["write"] }), {})).toEqual(ok);
   });
 
-  it("looks at what came and at what was made of it when its schema changes it", async () => {
+  it("checks the argument before and after its schema transforms it", async () => {
     const low = push({ input: z.object({ repo: z.string().toLowerCase() }) });
     expect(await answer(low, website, { repo: "website" })).toEqual(ok);
     expect(await answer(low, website, { repo: "WEBSITE" })).toBe("NOT_FOUND");
@@ -107,7 +107,7 @@ describe("a tool whose caller must be allowed to act on what an argument names",
     expect(await answer(renamed, website, { repo: "website" })).toBe("NOT_FOUND");
   });
 
-  it("looks at what its schema says by default when nothing came", async () => {
+  it("checks the default value for a missing argument", async () => {
     const preset = push({ input: z.object({ repo: z.string().default("website") }) });
     expect(await answer(preset, website, {})).toEqual(ok);
     expect(await answer(preset, mayDo({ "repo:other": ["write"] }), {})).toBe("NOT_FOUND");
@@ -122,7 +122,7 @@ describe("a tool whose caller must be allowed to act on what an argument names",
     expect(await answer(single, website, { value: "other" })).toBe("NOT_FOUND");
   });
 
-  it("does not run its handler, nor say anything of the thing, when it refuses", async () => {
+  it("neither runs its handler nor reveals the resource when it refuses", async () => {
     let runs = 0;
     const tools = toolsOf({ push: push({ handler: () => (runs += 1) }) });
     const outcome = await tools.call("push", { repo: "secrets" }, { caller: website });
@@ -139,7 +139,7 @@ describe("a tool whose caller must be allowed to act on what an argument names",
   });
 });
 
-describe("what a tool declares of the calls that it makes", () => {
+describe("canCall and callScopes of a tool", () => {
   it.each<readonly [string, object, string]>([
     ["a reach that is no list", { canCall: "a" }, '"canCall" must be'],
     ["an empty pattern", { canCall: [""] }, '"canCall" must be'],

@@ -11,7 +11,7 @@ function recording(): { readonly call: CallContext; readonly reports: ProgressRe
 }
 
 describe("CallContext.signal", () => {
-  it("signal is made only when it is asked for, and once", () => {
+  it("signal is created once, at first use", () => {
     let made = 0;
     vi.stubGlobal(
       "AbortController",
@@ -34,7 +34,7 @@ describe("CallContext.signal", () => {
     }
   });
 
-  it("signal fires with the reason when the call is aborted after it was asked for", () => {
+  it("signal fires with the reason of a later abort", () => {
     const call = new CallContext();
     const { signal } = call;
     expect(signal.aborted).toBe(false);
@@ -42,7 +42,7 @@ describe("CallContext.signal", () => {
     expect(signal.reason).toBe(late);
   });
 
-  it("signal has fired already when the call was aborted before it was asked for", () => {
+  it("signal has fired when the call was aborted before its first use", () => {
     const call = new CallContext();
     call.abort(late);
     expect(call.signal.aborted).toBe(true);
@@ -65,7 +65,7 @@ describe("CallContext.signal", () => {
     expect(() => call.assertRunning()).not.toThrow();
   });
 
-  it("assertRunning() throws what ended the call", () => {
+  it("assertRunning() throws the reason of the end", () => {
     const call = new CallContext();
     call.assertRunning();
     call.abort(late);
@@ -92,7 +92,7 @@ describe("CallContext.outcome()", () => {
     await expect(call.outcome(Promise.resolve(7))).rejects.toBe(late);
   });
 
-  it("outcome() leaves no rejection unhandled when the work fails after the abort", async () => {
+  it("outcome() handles the rejection of work that fails after the abort", async () => {
     const unhandled: unknown[] = [];
     const note = (cause: unknown): number => unhandled.push(cause);
     process.on("unhandledRejection", note);
@@ -119,19 +119,19 @@ describe("CallContext.outcome()", () => {
 });
 
 describe("CallContext.progress()", () => {
-  it("progress() passes on reports that grow and drops those that do not", () => {
+  it("progress() passes on growing reports and drops the others", () => {
     const { call, reports } = recording();
     for (const progress of [1, 1, 0, 2, Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2.5]) call.progress({ progress });
     expect(reports).toEqual([{ progress: 1 }, { progress: 2 }, { progress: 2.5 }]);
   });
 
-  it("progress() drops what is no number, for callers who cast", () => {
+  it("progress() drops values that are no number", () => {
     const { call, reports } = recording();
     for (const progress of ["3", 3n, null, undefined, {}]) call.progress({ progress } as unknown as ProgressReport);
     expect(reports).toEqual([]);
   });
 
-  it("progress() bounds a message to one line and leaves out a total that is no number", () => {
+  it("progress() bounds a message to one line and drops an invalid total", () => {
     const { call, reports } = recording();
     call.progress({ progress: 1, total: Number.NaN, message: `a\u001b[31m\nb${"é".repeat(1000)}` });
     call.progress({ progress: 2, total: 4, message: 5 as unknown as string });
@@ -152,13 +152,13 @@ describe("CallContext.progress()", () => {
     expect([finished.reports, aborted.reports]).toEqual([[], []]);
   });
 
-  it("progress() does nothing when the caller asked for none", () => {
+  it("progress() does nothing without a progress token", () => {
     expect(() => new CallContext().progress({ progress: 1 })).not.toThrow();
   });
 });
 
 describe("CallContext.whenIdle()", () => {
-  it("tells at once when nothing was waited for, and when that has come to its end", async () => {
+  it("resolves at once without pending work, and after pending work has ended", async () => {
     const told = vi.fn<() => void>();
     const call = new CallContext();
     call.whenIdle(told);
@@ -168,7 +168,7 @@ describe("CallContext.whenIdle()", () => {
     expect(told).toHaveBeenCalledTimes(2);
   });
 
-  it.each(["resolves", "rejects"])("tells when work that was aborted %s, and not before", async (how) => {
+  it.each(["resolves", "rejects"])("resolves when aborted work %s, and not before", async (how) => {
     const told = vi.fn<() => void>();
     const call = new CallContext();
     let end = (): void => {};

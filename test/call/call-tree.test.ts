@@ -20,7 +20,7 @@ function firstOf(tree: CallTree): CallNode {
 }
 
 describe("CallTree", () => {
-  it("shows a call and its parts when they run and when they have ended", () => {
+  it("shows running and ended calls and their parts", () => {
     const tree = new CallTree();
     const root = tree.open({ entry: { id: "hub" }, caller: { ...ada, view: { surface: "x" } }, args: {} });
     root.begin(1000);
@@ -48,7 +48,7 @@ describe("CallTree", () => {
     expect(tree.roots()).toMatchObject([{ identity: "ada", callerKey: before, surface: "x" }]);
   });
 
-  it("ignores what happens to a call when it has ended", () => {
+  it("ignores events of a call after its end", () => {
     const tree = new CallTree();
     const events: string[] = [];
     tree.subscribe(({ type }) => void events.push(type));
@@ -72,7 +72,7 @@ describe("CallTree", () => {
     expect([idsOf(tree).length, idsOf(tree)[0]]).toEqual([1000, "running"]);
   });
 
-  it("counts the parts of a call that has too many, and keeps no more than 10,000 calls in one tree", () => {
+  it("counts the parts of a call with too many, and keeps at most 10,000 calls in one tree", () => {
     const tree = new CallTree();
     const heard: CallEvent[] = [];
     const root = open(tree, "root");
@@ -88,7 +88,7 @@ describe("CallTree", () => {
     expect(heard[0]?.requestId).toBe(`${tree.roots()[0]?.requestId}.10101`);
   });
 
-  it("forgets those that ended first when all of them together are too many", () => {
+  it("drops the first ended calls when all together are too many", () => {
     const tree = new CallTree();
     for (let index = 0; index < 12; index += 1) {
       const root = open(tree, `root ${index}`);
@@ -109,7 +109,7 @@ describe("CallTree", () => {
     expect(idsOf(tree)).toHaveLength(1000);
   });
 
-  it("tells every listener, each as often as it listens, and reports what one throws or rejects with", async () => {
+  it("calls each listener as often as it was added, and reports its error or rejection", async () => {
     const faults: Fault[] = [];
     const tree = new CallTree({ report: (fault) => void faults.push(fault) });
     const heard: string[] = [];
@@ -129,7 +129,7 @@ describe("CallTree", () => {
     expect(faults).toHaveLength(4);
   });
 
-  it("hands the arguments to who listens and keeps none of them", async () => {
+  it("passes the arguments to listeners and keeps none of them", async () => {
     const events: CallEvent[] = [];
     const tools = toolsOf({
       outer: { canCall: ["inner"], handler: (_args, { call }) => call("inner", { secret: "s" }) },
@@ -148,7 +148,7 @@ describe("CallTree", () => {
     expect(JSON.stringify(tools.tree.roots())).not.toContain("secret");
   });
 
-  it("calls with what was asked for when a listener changes what it is told", async () => {
+  it("calls with the original arguments when a listener mutates its event", async () => {
     const tools = toolsOf({
       outer: { canCall: ["inner"], handler: (_args, { call }) => call("inner", { list: [1] }) },
       inner: { input: z.object({ list: z.array(z.number()) }), handler: ({ list }) => ({ list }) },
@@ -157,7 +157,7 @@ describe("CallTree", () => {
     expect(shortOf(await tools.call("outer"))).toEqual({ list: [1] });
   });
 
-  it("shows nothing of calls whose caller may not make them", async () => {
+  it("hides calls that their caller may not make", async () => {
     const tools = toolsOf({ guarded: { scopes: ["admin"], handler: () => 1 } });
     expect(await tools.call("guarded")).toMatchObject({ kind: "denied" });
     expect(tools.tree.roots()).toEqual([]);

@@ -118,7 +118,7 @@ describe("random trees of calls", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("end each call once, in time and before the call above it, whoever aborts and whatever handlers do", async () => {
+  it("end each call once, in time and before the call above it, for any aborts and handlers", async () => {
     const cancels = fc.option(fc.integer({ min: 0, max: 80 }), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(plansOf(3), cancels, async (plan, cancelAt) => {

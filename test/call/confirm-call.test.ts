@@ -33,7 +33,7 @@ const eras = {
 };
 
 describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era, run) => {
-  it("runs once when the user accepts, who was shown its title and its arguments", async () => {
+  it("runs once when the user accepts, and shows title and arguments", async () => {
     const { tools, handler } = removing();
     const asked: InputRequest[] = [];
     const reply: Reply = (ask) => (asked.push(ask), { action: "accept" });
@@ -51,7 +51,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     ]);
   });
 
-  it("runs only when the user has typed the word, where its author asks for one", async () => {
+  it("runs only when the user types the required word", async () => {
     const { tools, handler } = removing({ confirm: { type: "CLOSE" } });
     const asked: InputRequest[] = [];
     for (const content of [
@@ -120,7 +120,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     expect(reply).not.toHaveBeenCalled();
   });
 
-  it("is refused when its schema makes another default each time: the user cannot agree to what will run", async () => {
+  it("is refused when its schema returns a new default each time: the user cannot confirm the call that will run", async () => {
     let count = 0;
     const fields = z.object({ id: z.number().default(() => (count += 1)) });
     const { tools, handler } = removing({ confirm: true, input: fields });
@@ -131,7 +131,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     expect(shortOf(await run(tools, reply, { id: 7 }))).toEqual({ id: 7 });
   });
 
-  it("asks each time that it is called, by whoever calls it", async () => {
+  it("asks for each call, also for nested ones", async () => {
     const { handler } = removing();
     const tools = toolsOf({
       remove: {
@@ -185,7 +185,7 @@ describe("a tool that is to be confirmed", () => {
     );
   });
 
-  it("shows every declared argument, before others and however long those are", async () => {
+  it("shows every declared argument before the others, at any length of those", async () => {
     const handler = vi.fn<(args: unknown) => unknown>();
     const { tools } = removing({
       confirm: true,
@@ -245,7 +245,7 @@ describe("a tool that is to be confirmed", () => {
     expect(lines[51]).toBe("… and 950 more values: ids[50] to ids[999]");
   });
 
-  it("shows what a user could not see in its arguments", async () => {
+  it("shows invisible characters of its arguments", async () => {
     const { tools } = removing();
     const asked: InputRequest[] = [];
     const path = "a\u202egpj.exe\u200b\n\u{e0041}";
@@ -277,12 +277,12 @@ describe("an app that has all changes confirmed", () => {
     expect(await askedOf(more)).toBe(asks);
   });
 
-  it("asks nothing about what stands for others", async () => {
+  it("asks nothing for the tools of a gateway", async () => {
     expect(await askedOf({}, true)).toBe(false);
   });
 });
 
-describe("what a user is shown", () => {
+describe("the arguments in a confirmation", () => {
   const shown = async (tool: Partial<AnyBespokeTool>, args: JsonObject = {}): Promise<unknown> => {
     const asked: InputRequest[] = [];
     const tools = toolsOf({ wipe: { confirm: true, handler: () => ({}), ...tool } });
@@ -290,7 +290,7 @@ describe("what a user is shown", () => {
     return asked[0]?.params["message"];
   };
 
-  it("is what runs, with what its schema says by default", async () => {
+  it("are those that run, with defaults", async () => {
     const schema = z.object({ dir: z.string().default("/"), at: z.coerce.date().optional() });
     expect(await shown({ input: schema })).toBe('Run "wipe"?\ndir: "/"');
     expect(await shown({})).toBe('Run "wipe"?');
@@ -340,13 +340,16 @@ describe("what a user is shown", () => {
       ],
       `{"dir":"a","bad":${hidden}}`,
     ],
-  ])("shows %s beside defaults, and nothing of what the schema drops", async (_what, [value, sent], text) => {
-    const schema = z.object({ value, to: z.string().trim().toLowerCase(), force: z.boolean().default(true) });
-    const args = { value: sent, to: " EVE ", dryRun: true, note: "refund to ada" };
-    expect(await shown({ input: schema }, args)).toBe(`Run "wipe"?\nvalue: ${text}\nto: "eve"\nforce: true`);
-  });
+  ])(
+    "are shown with %s beside defaults, and without properties that the schema drops",
+    async (_what, [value, sent], text) => {
+      const schema = z.object({ value, to: z.string().trim().toLowerCase(), force: z.boolean().default(true) });
+      const args = { value: sent, to: " EVE ", dryRun: true, note: "refund to ada" };
+      expect(await shown({ input: schema }, args)).toBe(`Run "wipe"?\nvalue: ${text}\nto: "eve"\nforce: true`);
+    },
+  );
 
-  it("shows no argument that the agent sent when the whole input is one value that cannot be shown", async () => {
+  it("are not shown as the agent sent them when the whole input is one value that cannot be shown", async () => {
     const schema = z.object({ dir: z.string() }).transform(() => new Sealed());
     expect(await shown({ input: schema }, { dir: "a", dryRun: true })).toBe(`Run "wipe"?\nvalue: ${hidden}`);
   });
@@ -359,7 +362,7 @@ describe("what a user is shown", () => {
     ["characters that are written as escapes", "\u200b".repeat(300)],
     ["quotes", '"'.repeat(1000)],
     ["a text that fits alone, but not beside others", "thank you ".repeat(40)],
-  ])("shows each value of an object whose others are %s", async (_what, text) => {
+  ])("are shown one by one when the other values of an object are %s", async (_what, text) => {
     const fields = z.object({ order, tags: z.array(z.string()) });
     const tags = Array.from({ length: 40 }, (_, index) => `${"x".repeat(30)}${index}`);
     const lines = String(await shown({ input: fields }, { order: { note: text, ...stolen, more: text }, tags })).split(
@@ -370,7 +373,7 @@ describe("what a user is shown", () => {
     expect(lines).toHaveLength(45);
   });
 
-  it("shows what the schema declares however long the lists and how many the fields before it are", async () => {
+  it("are shown if declared, however long and many the fields before them are", async () => {
     const fields = z.object({
       tags: z.array(z.string()),
       extra: z.record(z.string(), z.number()),
@@ -398,14 +401,14 @@ describe("what a user is shown", () => {
     expect(String(await shown({ input: fields }, { notes, to }))).toContain('\nto[1]: "mallory"');
   });
 
-  it("quotes a name that looks like a path", async () => {
+  it("are quoted if a name looks like a path", async () => {
     const fields = z.looseObject({ order });
     const args = { order: { note: "", ...stolen, more: "" }, "order.to": "alice", "order[0]": 1 };
     const lines = String(await shown({ input: fields }, args)).split("\n");
     expect(lines.slice(2)).toEqual(['"order.to": "alice"', '"order[0]": 1']);
   });
 
-  it("quotes a name that looks like another line of the question", async () => {
+  it("are quoted if a name looks like another line of the question", async () => {
     const args = {
       Tool: "Look",
       tool: "Look",
@@ -435,7 +438,7 @@ describe("what a user is shown", () => {
     expect(message).toBe(`Run "wipe"?\nfiles["${Object.keys(files)[0]}"]: ${JSON.stringify(Object.values(files)[0])}`);
   });
 
-  it("never shows two paths alike, however long they are and wherever they differ", async () => {
+  it("never have equal paths, at any length and difference", async () => {
     const schema = z.object({ grants: z.record(z.string(), z.json()) });
     const around = (text: string, length: number): string => `${"x".repeat(length)}${text}${"x".repeat(length)}`;
     const grantsOf = (...[org, repo]: readonly [string, string]): JsonObject => {
@@ -454,7 +457,7 @@ describe("what a user is shown", () => {
     expect(messages[0]).toBe(await shown({ input: schema }, { grants: grantsOf("ada", "one") }));
   });
 
-  it("tells names of megabytes apart, and says how long they are, in each of the lines below them", async () => {
+  it("have distinct names at megabytes, with their length, in each line below them", async () => {
     const messageOf = (middle: string): Promise<unknown> => {
       const values = Array.from({ length: 40 }, (_, index) => [`p${index}`, "v".repeat(30)]);
       const name = `${"k".repeat(1_000_000)}${middle}${"k".repeat(1_000_000)}`;
@@ -475,7 +478,7 @@ describe("what a user is shown", () => {
     ).not.toContain(lines[0]);
   });
 
-  it("is bounded, however deep and wide the arguments and however long their names are", async () => {
+  it("are bounded for any depth, width and length of names", async () => {
     const deep = (depth: number): JsonObject =>
       depth === 0 ? { ["k".repeat(5000)]: "v".repeat(5000) } : { ["n".repeat(5000)]: deep(depth - 1), b: deep(0) };
     const wide = Array.from({ length: 3000 }, (_, index) => ({ ["w".repeat(200)]: index, v: "v".repeat(90) }));
@@ -484,12 +487,12 @@ describe("what a user is shown", () => {
     expect(message.length).toBeLessThan(12_000);
   });
 
-  it("says of a title what nobody sees, and is as long as a name may be", async () => {
+  it("have invisible characters of a title shown, up to the bound of a name", async () => {
     expect(await shown({ title: "Show\u202e epiw \u200b" })).toBe('Run "Show\\u{202e} epiw \\u{200b}"?');
     expect(String(await shown({ title: "x".repeat(9000) })).length).toBeLessThan(300);
   });
 
-  it("is bounded, whatever stands where it is cut", async () => {
+  it("are bounded for any text at the cut", async () => {
     for (const character of ["\u200b", "\u0085", "\u{e0041}", "\u{1f600}", "x"]) {
       for (let length = 1000; length < 1004; length += 1) {
         const path = `${"x".repeat(length)}${character.repeat(3000)}`;
@@ -503,8 +506,8 @@ describe("what a user is shown", () => {
   });
 });
 
-describe.each(Object.keys(eras))("a tool that its caller is not shown any more when they agree, %s", (era) => {
-  it("does not run, and is to them what never was", async () => {
+describe.each(Object.keys(eras))("a tool that is hidden from its caller before they confirm, %s", (era) => {
+  it("does not run, and looks unknown", async () => {
     const { tools, handler } = removing();
     let isShown = true;
     const asking: ClientPort =

@@ -11,8 +11,8 @@ const never = (): Promise<never> => new Promise(() => {});
 const shortMs = 30;
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
-describe("Invoker.call() with a tool of the face", () => {
-  it("call() hands the handler what the schema made of the arguments", async () => {
+describe("Invoker.call() with a hand-written tool", () => {
+  it("call() passes the parsed arguments to the handler", async () => {
     const handler = vi.fn<(args: unknown) => unknown>((args) => args);
     const input = z.object({ n: z.number().default(3), text: z.string().trim() });
     const { outcome } = await callOnce(bespoke({ input, handler }), { text: " x " });
@@ -39,7 +39,7 @@ describe("Invoker.call() with a tool of the face", () => {
     expect(right.outcome).toEqual({ kind: "answer", text: '{"value":[1,2]}' });
   });
 
-  it("call() gives a handler without input undefined, whatever was sent", async () => {
+  it("call() passes undefined to a handler without input, for any arguments", async () => {
     const handler = vi.fn<() => string>(() => "ok");
     await callOnce(bespoke({ handler }), { stray: 1 });
     expect(handler).toHaveBeenCalledWith(undefined, expect.anything());
@@ -146,7 +146,7 @@ describe("Invoker.call() with a tool of a live surface", () => {
     });
   });
 
-  it("call() leaves the path of an issue alone when decoding found it", async () => {
+  it("call() keeps the path of an issue from decoding", async () => {
     const fault = new SurfaceError("VALIDATION_ERROR", "no", { issues: [{ path: "timeout_ms", message: "too long" }] });
     const decode = (): never => {
       throw fault;
@@ -157,7 +157,7 @@ describe("Invoker.call() with a tool of a live surface", () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it("call() says at most five issues, each bounded, whoever made them", async () => {
+  it("call() lists at most five issues, each bounded", async () => {
     const issues = Array.from({ length: 50 }, () => ({ path: "p".repeat(500), message: `m\u001b${"m".repeat(5000)}` }));
     const fault = new SurfaceError("VALIDATION_ERROR", "no", { issues });
     const { outcome } = await callOnce(surfaceOwned(() => Promise.reject(fault)));
@@ -258,7 +258,7 @@ describe("Invoker.call() and time", () => {
     expect((await callOnce(bespoke({ handler }), {}, call)).outcome).toMatchObject({ code: "ABORTED" });
   });
 
-  it("call() lets progress through while it runs and not after", async () => {
+  it("call() passes on progress while it runs and not afterwards", async () => {
     const reports: number[] = [];
     let keep: (report: { progress: number }) => void = () => {};
     const handler = (_args: unknown, context: { progress: typeof keep }): string => {
@@ -271,7 +271,7 @@ describe("Invoker.call() and time", () => {
     expect(reports).toEqual([1]);
   });
 
-  it("call() leaves no timer behind that keeps the process alive", async () => {
+  it("call() clears its timer", async () => {
     const before = process.getActiveResourcesInfo().length;
     const { invoker } = loggingInvoker();
     await Promise.all(
@@ -290,7 +290,7 @@ describe("Invoker.read()", () => {
     return { outcome, faults };
   };
 
-  it("read() gives the text of what there is, and says absent where there is nothing", async () => {
+  it('read() returns the text of a value, and "absent" without one', async () => {
     expect(await read(async () => "[1]")).toMatchObject({ outcome: { kind: "content", content: "[1]" } });
     expect(await read(async () => undefined)).toEqual({ outcome: { kind: "absent" }, faults: [] });
   });
@@ -300,7 +300,7 @@ describe("Invoker.read()", () => {
     expect(await read(answer)).toEqual({ outcome: { kind: "absent" }, faults: [] });
   });
 
-  it("read() masks what a source throws, synchronously or not", async () => {
+  it("read() masks the error of a source, synchronous or not", async () => {
     const cause = new SurfaceError("UNKNOWN_MEMBER", "secret");
     const throwing = (): Promise<never> => {
       throw cause;
@@ -344,7 +344,7 @@ describe("Invoker.read()", () => {
   });
 });
 
-describe("what is said of a fault", () => {
+describe("the report of a fault", () => {
   it("call() says under which id a fault was logged", async () => {
     const { outcome, faults } = await callOnce(bespoke({ handler: () => Promise.reject(new TypeError("secret")) }));
     expect(outcome).toMatchObject({ message: expect.stringMatching(uuid), correlationId: faults[0]?.correlationId });

@@ -52,7 +52,7 @@ describe("Deadlines on a clock of the test", () => {
     expect(fired).toEqual(["fast@20", "fast2@30", "slow@100", "slow2@110"]);
   });
 
-  it("watch() leaves alone a call that it was told to forget, and still fires for those behind it", () => {
+  it("watch() skips a call that was removed, and still fires for those behind it", () => {
     const deadlines = new Deadlines();
     const [first, second] = [new CallContext(), new CallContext()];
     deadlines.watch(first, { timeoutMs: 50 });
@@ -65,7 +65,7 @@ describe("Deadlines on a clock of the test", () => {
     expect([first.signal.aborted, second.signal.aborted]).toEqual([false, true]);
   });
 
-  it("watch() lets its timer lapse when every call was forgotten, and arms it again for the next", () => {
+  it("watch() clears its timer when every call was removed, and arms it again for the next", () => {
     const deadlines = new Deadlines();
     const forgotten = new CallContext();
     deadlines.watch(forgotten, { timeoutMs: 50 });
@@ -79,7 +79,7 @@ describe("Deadlines on a clock of the test", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("close() leaves no timer and aborts nobody", () => {
+  it("close() clears the timers and aborts no call", () => {
     const deadlines = new Deadlines();
     const call = new CallContext();
     deadlines.watch(call, { timeoutMs: 50 });

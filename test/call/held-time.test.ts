@@ -39,7 +39,7 @@ function asking(afterwardsMs: number): AnyBespokeTool {
 }
 
 describe("the default time of a call", () => {
-  it("stands still while its client is asked, and goes on with what was left", async () => {
+  it("is paused while its client is asked, and continues with the rest", async () => {
     const tools = toolsOf({ short: asking(58_000), long: asking(60_000) });
     const short = tools.call("short", {}, { asking: after(100_000) });
     const long = tools.call("long", {}, { asking: after(100_000) });
@@ -57,7 +57,7 @@ describe("the default time of a call", () => {
     expect(tools.tree.roots()[0]?.deadline).toBe(begun + 70_000);
   });
 
-  it("stands still for those that it is within, and for no other part of them", async () => {
+  it("is paused for the calls above, and for no other part of them", async () => {
     const other = vi.fn<(code: string) => void>();
     const tools = toolsOf({
       asks: asking(0),
@@ -112,7 +112,7 @@ describe("the default time of a call", () => {
     expect(shortOf(await host)).toEqual({ value: "TIMEOUT" });
   });
 
-  it("holds no timer when a call has ended while its client was asked", async () => {
+  it("has no timer when its call ended during a question", async () => {
     const tools = toolsOf({ asks: asking(0), own: { ...asking(0), timeoutMs: 90_000 } });
     for (const id of ["asks", "own"]) {
       const { call, outcome } = tools.start(id, { asking: never });
@@ -190,7 +190,7 @@ describe("the time of a tool that sets timeoutMs", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is a part's own, of which the call above hears what was waited for", async () => {
+  it("is separate for a part, and the call above receives the time that it waited", async () => {
     const tools = toolsOf({
       host: { canCall: ["asks"], handler: caught },
       through: { canCall: ["asks"], mutates: false, handler: (_args, { call }) => call("asks") },
@@ -234,7 +234,7 @@ describe("the time of a tool that sets timeoutMs", () => {
     },
   );
 
-  it("ends at once, and is not asked about again, when its app closes its sessions meanwhile", async () => {
+  it("ends at once, without another question, when its app closes its sessions meanwhile", async () => {
     const reject: ((cause: Error) => void)[] = [];
     const push: ClientPort["push"] = () => new Promise((_, fail) => void reject.push(fail));
     const tools = toolsOf({ asks: { timeoutMs: 90_000, handler: elicits }, plain: { handler: elicits } });
@@ -246,7 +246,7 @@ describe("the time of a tool that sets timeoutMs", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("lets the default time of the call above stand still until it runs out itself", async () => {
+  it("pauses the default time of the call above until it runs out itself", async () => {
     const tools = toolsOf({
       host: {
         canCall: ["asks"],
@@ -278,7 +278,7 @@ describe("the time of a tool that sets timeoutMs", () => {
     expect(shortOf(await outcome)).toEqual({ value: ["TIMEOUT", begun + 80_000] });
   });
 
-  it("leaves a part the rest of it after an answer, and no more", async () => {
+  it("leaves a part only the rest of it after an answer", async () => {
     const tools = toolsOf({
       host: { timeoutMs: 100_000, canCall: ["asks"], handler: (_args, { call }) => call("asks") },
       asks: asking(59_500),
@@ -374,7 +374,7 @@ describe("the time that a client has to answer", () => {
   });
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 3_600_001, 2 ** 31, 2 ** 53, "50", null])(
-    "is a fault of the author when it is %s, and nothing is asked",
+    "is a fault of the author when it is %s, and no question is sent",
     async (wrong) => {
       const push = vi.fn<NonNullable<ClientPort["push"]>>();
       // What an honest author's types would not let through.
@@ -396,7 +396,7 @@ describe("the time that a client has to answer", () => {
     },
   );
 
-  it("gives the handler the answer or the timeout when both come in one tick, and once", async () => {
+  it("gives the handler either the answer or the timeout when both come in one tick", async () => {
     for (const order of ["answer first", "timeout first"]) {
       let answer = (_with: JsonObject): void => {};
       const push: ClientPort["push"] = () => new Promise((resolve) => (answer = resolve));
@@ -416,7 +416,7 @@ describe("the time that a client has to answer", () => {
   });
 });
 
-describe("a nested call that waits until a call beside it has asked its user", () => {
+describe("a nested call that waits until another part has asked its user", () => {
   it("ends at its deadline, and does not run", async () => {
     const ran = vi.fn<() => string>(() => "changed");
     const rejected: unknown[] = [];

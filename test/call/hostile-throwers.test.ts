@@ -130,7 +130,7 @@ function inspect(reason: unknown): string {
   );
 }
 
-describe("nothing of what was thrown reaches a caller", () => {
+describe("a hostile thrown value does not reach a caller", () => {
   it("no answer holds the secret when handlers of every kind throw it in every form", async () => {
     await assert(
       asyncProperty(thrown, async (make) => {

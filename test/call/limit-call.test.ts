@@ -36,12 +36,12 @@ function careless(answer: unknown): RateLimiter["limit"] {
 beforeEach(() => void faults.splice(0));
 
 describe("chargeCall()", () => {
-  it("chargeCall() asks under the caller, for all tools alike, and takes more for what may change something", async () => {
+  it("chargeCall() charges the caller, for all tools together, and more for mutating ones", async () => {
     expect(await askedOf({})).toEqual(['[null,"ada",null,""]', 4]);
     expect(await askedOf({ tool: reading })).toEqual(['[null,"ada",null,""]', 1]);
   });
 
-  it("chargeCall() gives two callers two keys whatever they are called", async () => {
+  it("chargeCall() uses different keys for different callers with any ids", async () => {
     const [quoting] = await askedOf({ caller: { ...ada, id: "ada probe" } });
     const [named] = await askedOf({ caller: { ...ada, id: "ada" } });
     expect(quoting).not.toBe(named);
@@ -51,7 +51,7 @@ describe("chargeCall()", () => {
     expect(long).not.toBe(longer);
   });
 
-  it("chargeCall() asks nothing of who is anonymous, nor where there is no limiter", async () => {
+  it("chargeCall() charges no anonymous caller, and nothing without a limiter", async () => {
     expect(await askedOf({ caller: anonymous })).toEqual([]);
     expect(chargeCall(tool, new CallContext({ caller: ada }), report)).toBe(undefined);
   });
@@ -63,7 +63,7 @@ describe("chargeCall()", () => {
   it.each([
     ["at once", { ok: false, retryAfterMs: 1200.5 }],
     ["later", Promise.resolve({ ok: false, retryAfterMs: 1200.5 })],
-  ])("chargeCall() says how long to wait when it is told %s", async (_when, verdict) => {
+  ])("chargeCall() returns the time to wait for the verdict %s", async (_when, verdict) => {
     expect(await ask(careless(verdict))).toEqual({
       kind: "refused",
       code: "RATE_LIMITED",
@@ -100,7 +100,7 @@ describe("chargeCall()", () => {
         },
       }),
     ],
-  ])("chargeCall() lets nothing through when a limiter %s, and reports that, masked", async (_what, limit) => {
+  ])("chargeCall() refuses when a limiter %s, with a masked report", async (_what, limit) => {
     const refused = await ask(limit);
     expect(refused).toMatchObject({ kind: "refused", code: "INTERNAL", correlationId: faults[0]?.correlationId });
     expect(JSON.stringify(refused)).not.toContain("secret");
@@ -112,7 +112,7 @@ describe("chargeCall() with a clock", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("chargeCall() lets nothing through when a limiter does not answer within a second, and hears it no more", async () => {
+  it("chargeCall() refuses when a limiter does not answer within a second, and ignores its late answer", async () => {
     let fail: (cause: unknown) => void = () => {};
     const asked = ask(() => new Promise((_resolve, reject) => (fail = reject)));
     await vi.advanceTimersByTimeAsync(999);
@@ -126,7 +126,7 @@ describe("chargeCall() with a clock", () => {
     expect(faults).toHaveLength(1);
   });
 
-  it("chargeCall() leaves no timer behind when a limiter has answered", async () => {
+  it("chargeCall() clears its timer when a limiter has answered", async () => {
     expect(await ask(() => Promise.resolve({ ok: true }))).toBe(undefined);
     expect(vi.getTimerCount()).toBe(0);
   });

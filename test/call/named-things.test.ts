@@ -62,14 +62,14 @@ const refused = ["NOT_FOUND", 0];
 
 afterAll(() => client.close());
 
-describe("a member's tool whose caller must be allowed to act on what an argument names", () => {
+describe("a member's tool that requires a right to the resource in an argument", () => {
   it.each<readonly [keyof typeof client.tools, object]>([
     ["push", {}],
     ["late", {}],
     ["happens", { timeout_ms: 1 }],
     ["tail", { wait_ms: 50 }],
   ])(
-    "refuses %s when its schema makes another thing of the argument that the caller may not act on",
+    "refuses %s when its schema turns the argument into a resource that the caller may not act on",
     async (tool, more) => {
       expect(await ask(tool, { repo: "PAYROLL", ...more }, mayWrite("PAYROLL"))).toEqual(refused);
       expect(await ask(tool, { repo: "PAYROLL", ...more }, mayWrite("payroll"))).toEqual(refused);
@@ -78,22 +78,22 @@ describe("a member's tool whose caller must be allowed to act on what an argumen
     },
   );
 
-  it("is asked for what its schema says by default when nothing came", async () => {
+  it("checks the default value for a missing argument", async () => {
     expect(await ask("preset", {}, mayWrite("website"))).toEqual(ran);
     expect(await ask("preset", {}, mayWrite("payroll"))).toEqual(refused);
   });
 
-  it("is asked for a value that is all of its input", async () => {
+  it("checks a value that is the whole input", async () => {
     expect(await ask("only", { value: " website" }, mayWrite(" website"))).toEqual(refused);
     expect(await ask("only", { value: "website" }, mayWrite("website"))).toEqual(ran);
   });
 
-  it("takes the right to all things when its schema gives the argument another name", async () => {
+  it("requires the right to all resources when its schema renames the argument", async () => {
     expect(await ask("renamed", { repo: "website" }, mayWrite("website"))).toEqual(refused);
     expect(await ask("renamed", { repo: "website" }, mayWrite("*"))).toEqual(ran);
   });
 
-  it("says what does not fit only when its caller may act on what the argument names", async () => {
+  it("returns the issues only to a caller with the right to the resource", async () => {
     expect(await ask("push", { repo: 7 }, mayWrite("7"))).toEqual(["VALIDATION_ERROR", 0]);
     expect(await ask("push", { repo: 7 }, mayWrite("website"))).toEqual(refused);
   });

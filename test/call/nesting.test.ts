@@ -35,7 +35,7 @@ const done: AnyBespokeTool = { handler: () => ({ done: true }) };
 const never: AnyBespokeTool = { handler: () => new Promise(() => {}) };
 
 describe("context.call()", () => {
-  it("resolves with what the tool says to programs when it answers", async () => {
+  it("resolves with the structured content of the tool", async () => {
     const tools = toolsOf({
       outer: { canCall: ["sum"], handler: (_args, { call }) => call("sum", { a: 1, b: 2 }) },
       sum: { input: z.object({ a: z.number(), b: z.number() }), output: z.number(), handler: add },
@@ -66,7 +66,7 @@ describe("context.call()", () => {
     expect(caught[0]).toMatchObject({ code: "NOT_FOUND", message: "not here", details: { where: 7 } });
   });
 
-  it("passes a refusal on when the handler lets it through", async () => {
+  it("passes on a refusal that the handler does not catch", async () => {
     const tools = toolsOf({
       outer: { canCall: ["no"], handler: (_args, { call }) => call("no") },
       no: {
@@ -78,7 +78,7 @@ describe("context.call()", () => {
     expect(await tools.call("outer")).toMatchObject({ kind: "refused", code: "BUSY", message: "later" });
   });
 
-  it("is not blamed on the caller's arguments when the handler sends what does not fit", async () => {
+  it("does not blame the caller for the handler's invalid arguments", async () => {
     const tools = toolsOf({
       outer: { canCall: ["strict"], handler: (_args, { call }) => call("strict", { secret_field: 1 }) },
       strict: { input: z.object({ name: z.string() }), handler: () => 1 },
@@ -88,7 +88,7 @@ describe("context.call()", () => {
     expect(JSON.stringify(outcome)).not.toContain("name");
   });
 
-  it("rejects with the issues when the handler sends what does not fit and looks at it", async () => {
+  it("rejects with the issues of the handler's invalid arguments", async () => {
     const caught: unknown[] = [];
     const tools = toolsOf({
       outer: { canCall: ["s"], handler: (_args, { call }) => call("s").catch((cause) => void caught.push(cause)) },
@@ -98,7 +98,7 @@ describe("context.call()", () => {
     expect(caught[0]).toMatchObject({ code: "VALIDATION_ERROR", issues: [{ path: "name" }] });
   });
 
-  it("keeps the id of a fault when the handler lets it through, and reports it once", async () => {
+  it("keeps the id of a fault that the handler does not catch, and reports it once", async () => {
     const tools = toolsOf({
       outer: { canCall: ["bad"], handler: (_args, { call }) => call("bad") },
       bad: {
@@ -112,7 +112,7 @@ describe("context.call()", () => {
     expect(outcome).toMatchObject({ code: "INTERNAL", correlationId: tools.faults[0]?.correlationId });
   });
 
-  it("finds a tool by its id and by its name on the wire, and so does the reach that it is called within", async () => {
+  it("finds a tool by its id and by its wire name, as canCall does", async () => {
     for (const canCall of ["git.branch", "git_branch", "git_*", "git.*"]) {
       for (const id of ["git.branch", "git_branch"]) {
         const tools = toolsOf({
@@ -136,7 +136,7 @@ describe("context.call()", () => {
     expect(tools.faults).toHaveLength(1);
   });
 
-  it("is the handler's own fault too when what it called said by itself that there is nothing", async () => {
+  it("is the handler's own fault when the called tool answers that it finds nothing", async () => {
     const gone: AnyBespokeTool = {
       handler: () => {
         throw new Refusal("OPERATION_NOT_FOUND", "there is no operation of this name");
@@ -167,13 +167,13 @@ describe("context.call()", () => {
       { mutates: false },
       'Cannot call "inner" from tool "outer": its "callScopes" must have "probe:write", and has "probe:read"',
     ],
-  ])("tells the author's log why, and the handler not, when %s", async (_what, more, message) => {
+  ])("reports the reason to the log, and not to the handler, when %s", async (_what, more, message) => {
     const tools = toolsOf({ outer: calling(message.includes("none") ? "none" : "inner", more), inner: done });
     expect(shortOf(await tools.call("outer"))).toEqual({ got: "OPERATION_NOT_FOUND" });
     expect(tools.faults).toMatchObject([{ where: 'tool "outer"', cause: { message } }]);
   });
 
-  it("rejects by a code of its own when its options are none", async () => {
+  it("rejects with its own code for invalid options", async () => {
     const codes: unknown[] = [];
     const tools = toolsOf({
       outer: {
@@ -190,7 +190,7 @@ describe("context.call()", () => {
     expect(codes).toEqual(["INVALID_OPTION", "INVALID_OPTION"]);
   });
 
-  it("leaves no rejection unhandled when nobody waits for it", async () => {
+  it("causes no unhandled rejection when the handler does not await it", async () => {
     const unhandled = vi.fn<() => void>();
     process.on("unhandledRejection", unhandled);
     const tools = toolsOf({ outer: { canCall: [], handler: (_args, { call }) => void call("nothing") } });
@@ -200,7 +200,7 @@ describe("context.call()", () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it("tells progress where it is asked for, and a listener that throws disturbs nobody", async () => {
+  it("reports progress if requested, and survives a listener that throws", async () => {
     const reports: unknown[] = [];
     const tools = toolsOf({
       outer: {
@@ -226,7 +226,7 @@ describe("context.call()", () => {
   });
 });
 
-describe("reach and authority", () => {
+describe("canCall and callScopes", () => {
   const got = async (tools: ReturnType<typeof toolsOf>, caller: Caller = ada): Promise<unknown> => {
     const outcome = await tools.call("outer", {}, { caller });
     return outcome.kind === "answer" ? JSON.parse(outcome.text).got : outcome;
@@ -248,14 +248,14 @@ describe("reach and authority", () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it("a tool that only reads cannot call what changes something unless it says so", async () => {
+  it("a read-only tool cannot call a mutating one without its callScopes", async () => {
     const changes = { inner: done };
     expect(await got(toolsOf({ outer: calling("inner", { mutates: false }), ...changes }))).toBe("OPERATION_NOT_FOUND");
     const said = calling("inner", { mutates: false, callScopes: ["probe:write"] });
     expect(await got(toolsOf({ outer: said, ...changes }))).toEqual({ done: true });
   });
 
-  it("a tool that changes something may call what only reads", async () => {
+  it("a mutating tool may call a read-only one", async () => {
     const inner = { ...done, mutates: false };
     expect(await got(toolsOf({ outer: calling("inner"), inner }))).toEqual({ done: true });
   });
@@ -264,14 +264,14 @@ describe("reach and authority", () => {
     ["more", { ...ada, scopes: [...ada.scopes, "admin"] }],
     ["no more", ada],
     ["nothing", { ...anonymous }],
-  ])("what its caller was granted does not count when that is %s", async (_what, caller) => {
+  ])("the caller's scopes do not count when they are %s", async (_what, caller) => {
     const inner = { ...done, scopes: ["admin"] };
     expect(await got(toolsOf({ outer: calling("inner"), inner }), caller)).toBe("OPERATION_NOT_FOUND");
     const trusted = calling("inner", { callScopes: ["probe:write", "admin"] });
     expect(await got(toolsOf({ outer: trusted, inner }), caller)).toEqual({ done: true });
   });
 
-  it("what is called is told who asks, by what view, and no more of them", async () => {
+  it("the called tool receives the caller and view, and nothing else of them", async () => {
     const seen: Caller[] = [];
     const view = { surface: "hub" };
     const caller: Caller = { ...ada, view, claims: { secret: 1 }, resources: { "repo:*": ["write"] } };
@@ -283,7 +283,7 @@ describe("reach and authority", () => {
     expect(seen.map(callerKey)).toEqual([callerKey(caller)]);
   });
 
-  it("what is called for somebody anonymous is told so, and by a tool that only reads may change nothing", async () => {
+  it("the called tool receives an anonymous caller, and may change nothing for a read-only tool", async () => {
     const seen: Caller[] = [];
     const inner: AnyBespokeTool = { handler: (_args, context) => void seen.push(context.caller) };
     const caller = { ...anonymous, view: { surface: "hub" } };
@@ -294,7 +294,7 @@ describe("reach and authority", () => {
     expect(await got(toolsOf({ outer: reads, inner }), caller)).toBe("OPERATION_NOT_FOUND");
   });
 
-  it("a tool hands on for an anonymous caller no more than it was called with when it was called by a tool itself", async () => {
+  it("a nested tool hands on for an anonymous caller only the scopes that it was called with", async () => {
     const inner = toolsOf({ inner: done }).entry("inner");
     let outcome: unknown;
     // As a gateway does.
@@ -309,13 +309,13 @@ describe("reach and authority", () => {
     expect(outcome).toEqual({ done: true });
   });
 
-  it("what only tools may call is found by tools and by nobody else", async () => {
+  it("a tool for tools only is found by tools and by no client", async () => {
     const tools = toolsOf({ outer: calling("inner"), inner: done }, { inner: { isInternal: true } });
     expect(await got(tools)).toEqual({ done: true });
     expect(await tools.call("inner")).toEqual({ kind: "denied", scopes: undefined });
   });
 
-  it("what a tool calls for itself is not counted, and what it hands on for its caller is", async () => {
+  it("calls of a tool for itself are not charged, and calls for its caller are", async () => {
     const keys: string[] = [];
     const limiter = {
       limit: (key: string) => {
@@ -334,7 +334,7 @@ describe("reach and authority", () => {
     expect(keys).toEqual(['[null,"ada",null,""]', '[null,"ada",null,""]']);
   });
 
-  it("what is handed on for a caller is not there when they may not call it, or name it by an id", async () => {
+  it("a call for the caller finds no tool that they may not call, and none by its id", async () => {
     const tools = toolsOf({ inner: { ...done, scopes: ["admin"] }, hub: done });
     const asked = async (nested: Pick<NestedCall, "target">, change: Partial<ToolEntry> = {}): Promise<unknown> => {
       let outcome: unknown;
@@ -352,7 +352,7 @@ describe("reach and authority", () => {
 });
 
 describe("calls within calls that come to no end", () => {
-  it("a tool that calls itself is told that it is too deep after 16 calls", async () => {
+  it("a tool that calls itself fails after 16 levels", async () => {
     let runs = 0;
     const tools = toolsOf({
       outer: {
@@ -387,7 +387,7 @@ describe("calls within calls, ended early", () => {
       .roots()
       .map(({ state, code, children }) => [state, code, children.map((each) => [each.state, each.code])]);
 
-  it("what is called ends with the call that it is part of when that is cancelled", async () => {
+  it("a nested call ends when the call above is cancelled", async () => {
     const aborted = vi.fn<() => void>();
     const inner: AnyBespokeTool = {
       handler: (_args, { signal }) => new Promise(() => signal.addEventListener("abort", aborted)),
@@ -401,7 +401,7 @@ describe("calls within calls, ended early", () => {
     expect(shortOf(await outcome)).toBe("ABORTED");
   });
 
-  it("what is called goes on when that was said and it has started, until its own deadline", async () => {
+  it("a detached call that has started continues until its own deadline", async () => {
     const tools = toolsOf({ outer: { ...leaving({ onAbort: "continue-running" }), timeoutMs: 100 }, inner: never });
     const { call } = tools.start("outer");
     await vi.advanceTimersByTimeAsync(1);
@@ -413,7 +413,7 @@ describe("calls within calls, ended early", () => {
     expect(states(tools)).toEqual([["aborted", "ABORTED", [["error", "TIMEOUT"]]]]);
   });
 
-  it("what was to go on and has not started never starts", async () => {
+  it("a detached call that has not started never starts", async () => {
     const handler = vi.fn<() => void>();
     const input = z.object({}).refine(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -428,7 +428,7 @@ describe("calls within calls, ended early", () => {
     expect(states(tools)).toEqual([["aborted", "ABORTED", [["aborted", "ABORTED"]]]]);
   });
 
-  it("what goes on for no call any more ends when the app closes", async () => {
+  it("a detached call ends when the app closes", async () => {
     const tools = toolsOf({ outer: leaving({ onAbort: "continue-running" }), inner: never });
     const { call } = tools.start("outer");
     await vi.advanceTimersByTimeAsync(1);
@@ -437,13 +437,13 @@ describe("calls within calls, ended early", () => {
     expect(states(tools)).toEqual([["aborted", "ABORTED", [["aborted", "CLOSED"]]]]);
   });
 
-  it("what nobody waited for ends when its handler has answered", async () => {
+  it("a call that is not awaited ends when its handler has answered", async () => {
     const tools = toolsOf({ outer: { canCall: ["*"], handler: (_, { call }) => void call("inner") }, inner: never });
     await tools.call("outer");
     expect(states(tools)).toEqual([["completed", undefined, [["aborted", "ABORTED"]]]]);
   });
 
-  it("a deadline that passes is that of all that is called, and all are told which", async () => {
+  it("a deadline ends all nested calls, and each learns which deadline it was", async () => {
     const told: unknown[] = [];
     const tools = toolsOf({
       outer: {
@@ -478,7 +478,7 @@ describe("calls within calls, ended early", () => {
     expect(shortOf(await outcome)).toEqual({ got: "TIMEOUT" });
   });
 
-  it("what is asked for too late does not start", async () => {
+  it("a late nested call does not start", async () => {
     const handler = vi.fn<() => void>();
     const tools = toolsOf({ outer: calling("inner"), inner: { handler } });
     const outer: AnyBespokeTool = {
@@ -525,7 +525,7 @@ describe("calls within calls, ended early", () => {
     expect(idle).toHaveBeenCalledTimes(1);
   });
 
-  it("whoever calls is told of the work of one that was given up before they are told of its outcome, and of no other's", async () => {
+  it("a caller receives the abandoned work of a call before its outcome, and of no other call", async () => {
     let end: () => void = () => {};
     const told: string[] = [];
     const outer: AnyBespokeTool = { canCall: ["*"], handler: () => new Promise(() => {}) };

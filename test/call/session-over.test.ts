@@ -9,7 +9,7 @@ const greet: AnyBespokeTool = {
   handler: async (_args, { ask }) => (await ask.elicit("who", { type: "object", properties: {} }, "Who is it?")).action,
 };
 
-describe("a call that asks a client whose session ends", () => {
+describe("a question to a client whose session ends", () => {
   const leaving: ClientPort = { kinds: everyKind, push: () => Promise.reject(createSessionEndedError()) };
   const isOver = "the session of the client is ending, and cannot take questions any more";
   const sure: readonly [string, Parameters<typeof openTools>[0]][] = [
@@ -29,7 +29,7 @@ describe("a call that asks a client whose session ends", () => {
     expect(outcome).toMatchObject({ kind: "refused", code: "DISCONNECTED", message: isOver });
   });
 
-  it("is refused with what may have happened besides when it changes something", async () => {
+  it("is refused with an unknown outcome when its call is mutating", async () => {
     const outcome = await openTools({ greet: { ...greet, mutates: true } }).call("greet", {}, { asking: leaving });
     const unknown = "whether the call took effect is unknown: read the state before you try again";
     expect(outcome).toMatchObject({ kind: "refused", code: "DISCONNECTED", message: `${isOver}, and ${unknown}` });

@@ -10,7 +10,7 @@ function refuse(cause: unknown, more: Partial<ThrownAt> = {}) {
 }
 
 describe("toErrorResult() and a Refusal", () => {
-  it("toErrorResult() passes code, message and details on as they are when they are ordinary", () => {
+  it("passes on ordinary code, message and details", () => {
     const { refused, faults } = refuse(new Refusal("BUSY", "a run is in progress", { run: [7, null, "x"] }));
     expect(refused).toEqual({
       kind: "refused",
@@ -30,7 +30,7 @@ describe("toErrorResult() and a Refusal", () => {
     expect(refused.message).toBe(`a\\u{2066}b\\u{200b}${message.slice(4)}`);
   });
 
-  it("toErrorResult() bounds code and message and takes control characters out of them", () => {
+  it("bounds code and message and removes their control characters", () => {
     const { refused } = refuse(new Refusal(`C\u001b[2J${"O".repeat(999)}`, `a\r\nb\u0007${"é".repeat(99_999)}`));
     expect(refused.code).toMatch(/^C \[2J/);
     expect(Buffer.byteLength(refused.code)).toBeLessThanOrEqual(64);
@@ -44,14 +44,14 @@ describe("toErrorResult() and a Refusal", () => {
     ["a function", { secret: () => 1 }],
     ["more than 16 KiB", "x".repeat(16_384)],
     ["a getter that throws", Object.defineProperty({}, "x", { enumerable: true, get: () => expect.fail("read") })],
-  ])("toErrorResult() leaves the details out and logs it when they hold %s", (what, given) => {
+  ])("drops and reports details that hold %s", (what, given) => {
     if (what === "a cycle" && Array.isArray(given)) given.push(given);
     const { refused, faults } = refuse(new Refusal("BUSY", "no", given));
     expect(refused).toMatchObject({ code: "BUSY", message: "no", details: undefined });
     expect(faults).toMatchObject([{ correlationId: refused.correlationId, where: "probe" }]);
   });
 
-  it("toErrorResult() makes details inert, so that nothing of the author's runs when they are written", () => {
+  it("copies details, so that none of the author's code runs when they are written", () => {
     let reads = 0;
     const details = {
       get n() {
@@ -130,25 +130,19 @@ describe("toErrorResult() and an error of the package", () => {
     ["DROPPED", "steps"],
     ["CLOSED", "call"],
     ["CLOSED", "steps"],
-  ] as const)("toErrorResult() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
+  ] as const)("answers %s with an unknown outcome for %s", (code, changes) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"), changes === undefined ? {} : { changes });
     expect(refused).toMatchObject({ code, message: unknown });
     expect(refused).not.toHaveProperty("retryable");
     expect(faults).toEqual([]);
   });
 
-  it.each([undefined, "call"] as const)(
-    "toErrorResult() says of DROPPED what it was when what changes is %s",
-    (changes) => {
-      const { refused, faults } = refuse(
-        new SurfaceError("DROPPED", "secret"),
-        changes === undefined ? {} : { changes },
-      );
-      expect(refused).toMatchObject({ code: "DROPPED", message: expect.stringMatching(/was dropped .* still work$/) });
-      expect(refused).not.toHaveProperty("retryable");
-      expect(faults).toEqual([]);
-    },
-  );
+  it.each([undefined, "call"] as const)("answers DROPPED as it is for %s", (changes) => {
+    const { refused, faults } = refuse(new SurfaceError("DROPPED", "secret"), changes === undefined ? {} : { changes });
+    expect(refused).toMatchObject({ code: "DROPPED", message: expect.stringMatching(/was dropped .* still work$/) });
+    expect(refused).not.toHaveProperty("retryable");
+    expect(faults).toEqual([]);
+  });
 
   it("toErrorResult() says of a call that waited for a connection until its deadline that nothing was sent", () => {
     const at = { changes: "call", isUnsent: true, deadline: 5 } as const;
@@ -162,24 +156,21 @@ describe("toErrorResult() and an error of the package", () => {
     expect(refused).toMatchObject({ retryable: true, message: expect.stringMatching(/nothing was sent/) });
   });
 
-  it.each([undefined, "call"] as const)(
-    "toErrorResult() says of what found no room that it may be tried again when what changes is %s",
-    (changes) => {
-      const { refused, faults } = refuse(
-        new SurfaceError("OVERFLOW", "secret"),
-        changes === undefined ? {} : { changes },
-      );
-      expect(refused).toMatchObject({
-        code: "OVERFLOW",
-        retryable: true,
-        message: expect.stringMatching(/^too many operations are running/),
-      });
-      expect(faults).toEqual([]);
-    },
-  );
+  it.each([undefined, "call"] as const)("answers a full queue as retryable for %s", (changes) => {
+    const { refused, faults } = refuse(
+      new SurfaceError("OVERFLOW", "secret"),
+      changes === undefined ? {} : { changes },
+    );
+    expect(refused).toMatchObject({
+      code: "OVERFLOW",
+      retryable: true,
+      message: expect.stringMatching(/^too many operations are running/),
+    });
+    expect(faults).toEqual([]);
+  });
 
   it.each(["CONTRACT_MISMATCH", "PROTOCOL_MISMATCH", "FRAME_TOO_LARGE"] as const)(
-    "toErrorResult() says %s in plain words and logs what they leave out",
+    "answers %s in plain words and reports the omitted details",
     (code) => {
       const { refused, faults } = refuse(new SurfaceError(code, "secret"));
       expect(refused).toMatchObject({ code, correlationId: faults[0]?.correlationId });
@@ -189,7 +180,7 @@ describe("toErrorResult() and an error of the package", () => {
   );
 
   it.each(["UNKNOWN_MEMBER", "NOT_FOUND", "SCHEMA_UNSUPPORTED"] as const)(
-    "toErrorResult() answers INTERNAL for %s, which says something about what is behind",
+    "answers INTERNAL for %s, which would reveal the backend",
     (code) => {
       const { refused, faults } = refuse(new SurfaceError(code, "secret"));
       expect(refused).toMatchObject({ code: "INTERNAL", correlationId: faults[0]?.correlationId });
@@ -213,14 +204,14 @@ describe("toErrorResult() and an error of the package", () => {
     expect(refuse(error).refused).toMatchObject({ code: "INTERNAL", issues: [] });
   });
 
-  it("toErrorResult() masks a code that is none of ours", () => {
+  it("masks an unknown code", () => {
     const error = Object.defineProperty(new SurfaceError("INTERNAL", "no"), "code", { value: "toString" });
     expect(refuse(error).refused.code).toBe("INTERNAL");
   });
 });
 
 describe("toErrorResult() and anything else", () => {
-  it("toErrorResult() survives a proxy whose traps throw", () => {
+  it("survives a proxy whose traps throw", () => {
     const trap = (): never => expect.fail("secret");
     const cause: unknown = new Proxy({}, { getPrototypeOf: trap, get: trap, has: trap, ownKeys: trap });
     const { refused, faults } = refuse(cause);

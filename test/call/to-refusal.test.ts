@@ -142,7 +142,7 @@ describe("toRefusal", () => {
     expect(translate).toHaveBeenCalled();
   });
 
-  it("is called once for one error", async () => {
+  it("is called once for each error", async () => {
     const translate = vi.fn<typeof toRefusal>(toRefusal);
     const client = openOwn({ toRefusal: translate }, raise);
     await client.tools.member();
@@ -173,7 +173,7 @@ describe("toRefusal", () => {
     expect(rejections.end()).toEqual([]);
   });
 
-  it("is not asked about a refusal or an error of this package", async () => {
+  it("is not called for a refusal or an error of this package", async () => {
     const translate = vi.fn<typeof toRefusal>(() => new Refusal("TRANSLATED", "no"));
     const causes = [
       new Refusal("OWN", "mine"),

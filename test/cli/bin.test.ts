@@ -32,11 +32,11 @@ describe("the built command", () => {
 
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  it("begins with the line by which a shell starts it", () => {
+  it("begins with a shebang line", () => {
     expect(readFileSync(program, "utf8").startsWith("#!/usr/bin/env node\n")).toBe(true);
   });
 
-  it("installs, lists and removes in the home of whoever runs it", () => {
+  it("installs, lists and removes in the user's home folder", () => {
     const line = ["install", "codex", "--surface", "hub", "--name", "x", "--url", "http://127.0.0.1:4000/mcp"];
     expect(run(...line)).toMatchObject({ status: 0, stderr: "" });
     expect(statSync(join(home, ".codex", "config.toml")).size).toBeGreaterThan(0);
@@ -46,7 +46,7 @@ describe("the built command", () => {
     expect(readFileSync(join(home, ".codex", "config.toml"), "utf8")).toBe("");
   });
 
-  it("tells its version, and what it does not understand by the code 2", () => {
+  it("prints its version, and exits with 2 for unknown arguments", () => {
     expect(run("--version").stdout).toBe(`${manifest.version}\n`);
     expect(run("frobnicate")).toMatchObject({ status: 2, stdout: "" });
   });
@@ -55,19 +55,19 @@ describe("the built command", () => {
     ["readonly", ["note_show"], { visible_resources: ["notes"] }],
     ["hub", ["call", "list", "schema", "search"], { operations: ["hub.git.branch", "note.add", "note.show"] }],
     ["locked", [], { verdict: { kind: "deny", reason: "not now" } }],
-  ])("replays the view %s of an app that serves nobody", (surface, tools, more) => {
+  ])("replays the view %s of an app that is not served", (surface, tools, more) => {
     const ran = run("replay", app, "--surface", surface, "--json");
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(ran.stdout)).toMatchObject({ entity: { surface }, visible_tools: tools, ...more });
   });
 
-  it("exits with 1, and says what it replayed, when nobody has defined the view", () => {
+  it("exits with 1, and prints the replay, for an undefined view", () => {
     const ran = run("replay", app, "--surface", "nevr", "--json");
     expect(ran).toMatchObject({ status: 1, stderr: `surface-mcp: Cannot replay: the app has no view "nevr"\n` });
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { kind: "deny", reason: "unknown MCP surface" } });
   });
 
-  it("writes nothing but the replay to standard output when the app's module prints", () => {
+  it("writes only the replay to standard output when the app's module prints", () => {
     writeFileSync(
       join(home, "loud.mjs"),
       `const { log } = console;
@@ -84,14 +84,14 @@ describe("the built command", () => {
     expect(ran.stderr).toContain("loading\nby hand\nreplaying\n");
   });
 
-  it("says what hides what, as the guide shows it, when a person reads it", () => {
+  it("prints the rule that hides each entry, as the guide shows it", () => {
     const { stdout } = run("replay", app, "--surface", "readonly");
     expect(readFileSync(join(root, "docs/guide/clients.md"), "utf8")).toContain(`\`\`\`text\n${stdout}\`\`\``);
     expect(stdout).toContain(`  note.add        rule "readonly": readOnly\n`);
     expect(stdout).toContain(`  hub.git.branch  rule "readonly": disallow "hub.*"\n`);
   });
 
-  it("ends when the app's module keeps the process busy, and prints all of it, when it replays", () => {
+  it("prints the whole replay and ends when the app's module keeps the process busy", () => {
     const many = Array.from({ length: 20_000 }, (_none, index) => `tool_${index}`);
     const shown = `{ entity: { surface: "default" }, verdict: { kind: "tool_surface" }, visible_tools: ${JSON.stringify(many)},
       visible_tool_count: 20000, visible_resources: [], hidden: [] }`;

@@ -15,7 +15,7 @@ vi.mock("node:fs/promises", async (original) => {
   return { ...real, open };
 });
 
-it("a file of configuration leaves nothing beside it when it cannot be written", async () => {
+it("a configuration file leaves no temporary file when it cannot be written", async () => {
   const folder = await mkdtemp(join(tmpdir(), "surface-mcp-file-"));
   await expect(changeConfigFile(join(folder, "a.json"), () => "{}")).rejects.toThrow("ENOSPC");
   expect(await readdir(folder)).toEqual([]);

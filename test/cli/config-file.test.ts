@@ -13,8 +13,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe("a file of configuration", () => {
-  it("stays as somebody else has left it when that was after it was read", async () => {
+describe("a configuration file", () => {
+  it("keeps another program's change that was made after it was read", async () => {
     const path = join(folder, "a.json");
     await writeFile(path, "{}");
     const file = await readConfigFile(path);
@@ -24,7 +24,7 @@ describe("a file of configuration", () => {
     expect(await readdir(folder)).toEqual(["a.json"]);
   });
 
-  it("is not replaced when somebody else has made it meanwhile", async () => {
+  it("is not replaced when another program created it meanwhile", async () => {
     const path = join(folder, "deep", "a.json");
     const file = await readConfigFile(path);
     await replaceConfigFile(file, "first");
@@ -32,7 +32,7 @@ describe("a file of configuration", () => {
     expect(await readFile(path, "utf8")).toBe("first");
   });
 
-  it("has everything that was said to be in it when many change it at once", async () => {
+  it("has the additions of all concurrent writers", async () => {
     const path = join(folder, "deep", "a.json");
     const names = Array.from({ length: 20 }, (_none, index) => `${index};`);
     await Promise.all(names.map((name) => changeConfigFile(path, (text) => text + name)));
@@ -41,7 +41,7 @@ describe("a file of configuration", () => {
     expect(await readdir(join(folder, "deep"))).toEqual(["a.json"]);
   });
 
-  it("is changed when whoever was at it last is gone, or has been at it for too long, whoever else asks", async () => {
+  it("is changed despite the lock of a process that is gone, or that has held it for too long", async () => {
     const path = join(folder, "a.json");
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     await writeFile(`${path}.lock`, `${hostname()} ${pid} x`);
@@ -55,7 +55,7 @@ describe("a file of configuration", () => {
     expect(await readdir(folder)).toEqual(["a.json"]);
   });
 
-  it("stays as it is, and so does the lock, when somebody else is at it for long", async () => {
+  it("stays as it is, and so does the lock, when another process holds the lock for long", async () => {
     const path = join(folder, "a.json");
     await writeFile(`${path}.lock`, "elsewhere 1 x");
     const changed = changeConfigFile(path, () => "ours");
@@ -66,7 +66,7 @@ describe("a file of configuration", () => {
     expect(await readdir(folder)).toEqual(["a.json.lock"]);
   });
 
-  it("leaves no lock behind when its text cannot be changed", async () => {
+  it("has no lock beside it when its text cannot be changed", async () => {
     const path = join(folder, "a.json");
     await writeFile(path, "{}");
     const refuse = (): never => {
@@ -76,7 +76,7 @@ describe("a file of configuration", () => {
     expect(await readdir(folder)).toEqual(["a.json"]);
   });
 
-  it("is named when it is a folder", async () => {
+  it("is named in the error when it is a folder", async () => {
     const path = join(folder, "a.json");
     await mkdir(path);
     await expect(changeConfigFile(path, () => "")).rejects.toThrow(`Cannot read "${path}": it is not a regular file`);

@@ -24,49 +24,40 @@ describe("install", () => {
     ["cursor", "project", "project/.cursor/mcp.json", { mcpServers: { x: { url: `${url}?surface=hub` } } }],
     ["vscode", "user", ".config/Code/User/mcp.json", { servers: { x: { type: "http", url: `${url}?surface=hub` } } }],
     ["vscode", "project", "project/.vscode/mcp.json", { servers: { x: { type: "http", url: `${url}?surface=hub` } } }],
-  ])(
-    "writes what %s takes into its file for a %s when it is given a URL",
-    async (...[client, scope, path, expected]) => {
-      const at = await bench();
-      const ran = await at.run("install", client, "--surface", "hub", "--name", "x", "--scope", scope, "--url", url);
-      expect(ran).toEqual({ code: 0, out: `added "x" to "${join(at.home, path)}"\n`, err: "" });
-      expect(await parsed(at, path)).toEqual(expected);
-    },
-  );
+  ])("writes the entry of %s for a URL into its file for a %s", async (...[client, scope, path, expected]) => {
+    const at = await bench();
+    const ran = await at.run("install", client, "--surface", "hub", "--name", "x", "--scope", scope, "--url", url);
+    expect(ran).toEqual({ code: 0, out: `added "x" to "${join(at.home, path)}"\n`, err: "" });
+    expect(await parsed(at, path)).toEqual(expected);
+  });
 
   it.each([
     ["user", ".codex/config.toml"],
     ["project", "project/.codex/config.toml"],
-  ])(
-    "writes a table into the file of codex for a %s when it is given a URL and a token's variable",
-    async (scope, path) => {
-      const at = await bench();
-      await at.run("install", "codex", "--name", "x", "--scope", scope, "--token-env", "CI_TOKEN", "--url", url);
-      expect(await at.read(path)).toBe(`[mcp_servers.x]\nurl = "${url}"\nbearer_token_env_var = "CI_TOKEN"\n`);
-    },
-  );
+  ])("writes a table into the file of codex for a %s with a URL and the variable of a token", async (scope, path) => {
+    const at = await bench();
+    await at.run("install", "codex", "--name", "x", "--scope", scope, "--token-env", "CI_TOKEN", "--url", url);
+    expect(await at.read(path)).toBe(`[mcp_servers.x]\nurl = "${url}"\nbearer_token_env_var = "CI_TOKEN"\n`);
+  });
 
   it.each([
     ["claude-desktop", ".config/Claude/claude_desktop_config.json", "mcpServers", {}],
     ["claude-code", ".claude.json", "mcpServers", { type: "stdio" }],
     ["cursor", ".cursor/mcp.json", "mcpServers", {}],
     ["vscode", ".config/Code/User/mcp.json", "servers", { type: "stdio" }],
-  ])(
-    "gives a command its view as arguments when %s is to start the server",
-    async (...[client, path, container, more]) => {
-      const at = await bench();
-      const line = ["--", "node", "server.js", "--print", "a b"];
-      await at.run("install", client, "--surface", "read only", "--project", "p", "--name", "x", ...line);
-      const args = ["server.js", "--print", "a b", "--surface", "read only", "--project", "p"];
-      expect(await parsed(at, path)).toEqual({ [container]: { x: { ...more, command: "node", args } } });
-    },
-  );
+  ])("adds the view to the arguments of a command for %s", async (...[client, path, container, more]) => {
+    const at = await bench();
+    const line = ["--", "node", "server.js", "--print", "a b"];
+    await at.run("install", client, "--surface", "read only", "--project", "p", "--name", "x", ...line);
+    const args = ["server.js", "--print", "a b", "--surface", "read only", "--project", "p"];
+    expect(await parsed(at, path)).toEqual({ [container]: { x: { ...more, command: "node", args } } });
+  });
 
   it.each([
     ["claude-code", "Bearer ${CI_TOKEN}"],
     ["cursor", "Bearer ${env:CI_TOKEN}"],
     ["vscode", "Bearer ${env:CI_TOKEN}"],
-  ])("names the variable of a token as %s spells it, and never the token", async (client, header) => {
+  ])("writes the variable of a token in the syntax of %s, and never the token", async (client, header) => {
     const at = await bench({ env: { CI_TOKEN: "very-secret" } });
     const ran = await at.run("install", client, "--token-env", "CI_TOKEN", "--print", "--url", url);
     expect(ran.out).toContain(JSON.stringify({ Authorization: header }).slice(1, -1).replace(":", ": "));
@@ -77,13 +68,13 @@ describe("install", () => {
     ["darwin", {}, "Library/Application Support/Claude/claude_desktop_config.json"],
     ["win32", {}, "AppData/Roaming/Claude/claude_desktop_config.json"],
     ["linux", {}, ".config/Claude/claude_desktop_config.json"],
-  ] as const)("finds the file of Claude Desktop where %s keeps it", async (platform, env, path) => {
+  ] as const)("finds the file of Claude Desktop on %s", async (platform, env, path) => {
     const at = await bench({ platform, env });
     await at.run("install", "claude-desktop", "--", "node", "a.js");
     expect(await at.read(path)).toContain(`"command": "node"`);
   });
 
-  it("finds the files where the environment says they are when it does", async () => {
+  it("finds the files at paths from environment variables", async () => {
     const at = await bench();
     const env = { APPDATA: "d", CLAUDE_CONFIG_DIR: "c", CODEX_HOME: "x", XDG_CONFIG_HOME: "g" };
     const inThere = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, join(at.home, value)]));
@@ -99,7 +90,7 @@ describe("install", () => {
     expect(await at.read("x/config.toml")).toContain(`[mcp_servers.win32]`);
   });
 
-  it("keeps what else a URL asks for as it is written when a view is added to it", async () => {
+  it("keeps the other parameters of a URL when it adds a view", async () => {
     const at = await bench();
     const view = ["--surface", "a&b ü", "--project", "p/q"];
     const ran = await at.run("install", "cursor", ...view, "--name", "x", "--print", "--url", `${url}?flag&q=a%20b`);
@@ -108,7 +99,7 @@ describe("install", () => {
     expect(new URL(out.mcpServers.x.url).searchParams.get("surface")).toBe("a&b ü");
   });
 
-  it("names a server after its view when it is given no name", async () => {
+  it("names a server after its view without a name", async () => {
     const at = await bench();
     const named = async (...more: readonly string[]): Promise<string | undefined> =>
       /"(surface-mcp[^"]*)"/.exec((await at.run("install", "cursor", "--print", ...more, "--url", url)).out)?.[1];
@@ -116,13 +107,13 @@ describe("install", () => {
     expect(await named("--surface", "read only")).toBe("surface-mcp-read-only");
   });
 
-  it("begins a server's name as clients take it when that of its view does not", async () => {
+  it("prefixes the name of a server whose view has no valid server name", async () => {
     const at = await bench();
     const view = ["--surface", "__proto__", "--print", "--url", url];
     expect((await at.run("install", "cursor", ...view)).out).toContain(`"surface-mcp-__proto__"`);
   });
 
-  it("changes nothing when it only prints", async () => {
+  it("changes nothing with --print", async () => {
     const at = await bench();
     const ran = await at.run("install", "vscode", "--name", "x", "--print", "--url", url);
     expect(ran.out).toBe(
@@ -131,7 +122,7 @@ describe("install", () => {
     expect(await readdir(at.home)).toEqual([]);
   });
 
-  it("refuses a name that a file has already, names both and leaves the file alone", async () => {
+  it("refuses a name that a file already has, names both and does not change the file", async () => {
     const at = await bench();
     const text = `{ "mcpServers": { "x": {} } }`;
     const file = await put(at, ".cursor/mcp.json", text);
@@ -141,7 +132,7 @@ describe("install", () => {
     expect(await at.read(".cursor/mcp.json")).toBe(text);
   });
 
-  it("refuses a file that it cannot read, and leaves it alone", async () => {
+  it("refuses a file that it cannot parse, and does not change it", async () => {
     const at = await bench();
     for (const text of [`{ "mcpServers": `, "\uFEFF{ oops", `["a"]`]) {
       await put(at, ".cursor/mcp.json", text);
@@ -153,7 +144,7 @@ describe("install", () => {
     expect((await at.run("install", "cursor", "--url", url)).err).toContain("it is not UTF-8");
   });
 
-  it("keeps the mark at a file's beginning, its permissions and the link to it, and leaves no other file", async () => {
+  it("keeps a file's byte order mark, permissions and link, and leaves no other file", async () => {
     const at = await bench();
     const file = await put(at, "elsewhere/mcp.json", `\uFEFF{\r\n\t"mcpServers": {}\r\n}\r\n`);
     await chmod(file, 0o640);
@@ -169,7 +160,7 @@ describe("install", () => {
   });
 
   it.each(["http://localhost:1/", "http://127.9.9.9/", "http://[::1]:1/", "https://ci.example/mcp"])(
-    "takes the variable of a token when it goes no way unencrypted, as to %s",
+    "accepts the variable of a token for %s, to which no request goes unencrypted",
     async (safe) => {
       const at = await bench();
       expect((await at.run("install", "cursor", "--token-env", "A", "--url", safe)).code).toBe(0);
@@ -180,18 +171,21 @@ describe("install", () => {
     ["user", 0o022, ".cursor/mcp.json", 0o600],
     ["project", 0o022, "project/.cursor/mcp.json", 0o644],
     ["project", 0o027, "project/.cursor/mcp.json", 0o640],
-  ] as const)("makes a file for a %s with a umask of %o with its permissions", async (...[scope, mask, path, mode]) => {
-    const at = await bench();
-    const before = process.umask(mask);
-    try {
-      await at.run("install", "cursor", "--scope", scope, "--url", url);
-    } finally {
-      process.umask(before);
-    }
-    expect((await stat(join(at.home, path))).mode & 0o777).toBe(mode);
-  });
+  ] as const)(
+    "creates a file for a %s with a umask of %o with its permissions",
+    async (...[scope, mask, path, mode]) => {
+      const at = await bench();
+      const before = process.umask(mask);
+      try {
+        await at.run("install", "cursor", "--scope", scope, "--url", url);
+      } finally {
+        process.umask(before);
+      }
+      expect((await stat(join(at.home, path))).mode & 0o777).toBe(mode);
+    },
+  );
 
-  it("makes a file for its owner alone when the folder is the home, and clients keep their secrets in it", async () => {
+  it("creates a file readable by its owner only in the home folder, where clients keep secrets in it", async () => {
     const there = await bench();
     const at = await bench({ home: there.home, cwd: there.home });
     await at.run("install", "codex", "--name", "x", "--scope", "project", "--url", url);
@@ -202,7 +196,7 @@ describe("install", () => {
     ["the file", ".mcp.json", "claude-code"],
     ["its folder", ".cursor", "cursor"],
     ["a folder that is not there", ".vscode", "vscode"],
-  ])("refuses %s of a project where a link leads out of the project", async (_what, link, client) => {
+  ])("refuses %s of a project when a link leads out of the project", async (_what, link, client) => {
     const at = await bench();
     const { home, cwd } = at;
     await mkdir(cwd, { recursive: true });
@@ -216,7 +210,7 @@ describe("install", () => {
     expect(await at.read("nowhere", "mcp.json")).toBeUndefined();
   });
 
-  it("follows a link within the project, and one of a user's own file", async () => {
+  it("follows a link within the project, and a link of a user's own file", async () => {
     const at = await bench();
     const { home, cwd } = at;
     await mkdir(join(cwd, "config"), { recursive: true });
@@ -252,7 +246,7 @@ describe("install", () => {
     "http://${HOST:-a/b}:${PORT:-3000}/${PORT}",
     "${BASE_URL:-https://a.example}/mcp",
     "${URL}",
-  ])("keeps references to variables wherever they are in a URL: %s", async (open) => {
+  ])("keeps references to variables in a URL: %s", async (open) => {
     const at = await bench();
     const ran = await at.run("install", "claude-code", "--name", "x", "--project", "65535", "--url", open);
     expect(ran).toMatchObject({ code: 0, err: "" });
@@ -307,7 +301,7 @@ describe("install", () => {
     expect(out).not.toContain("\u001b");
   });
 
-  it("refuses a link that leads nowhere", async () => {
+  it("refuses a dangling link", async () => {
     const at = await bench();
     await mkdir(join(at.home, ".cursor"));
     await symlink(join(at.home, "gone"), join(at.home, ".cursor", "mcp.json"));
@@ -354,7 +348,7 @@ describe("install", () => {
     ["a variable of a command", 2, ["cursor", "--token-env", "A", "--", "a"], `"--token-env" needs "--url"`],
     ["two clients", 2, ["cursor", "vscode", "--url", url], "name one client of"],
     ["a list with more", 2, ["--list", "--url", url], `"--url" does not go with "--list"`],
-  ])("answers %s with code %d and a sentence", async (...[, code, args, message]) => {
+  ])("answers %s with code %d and a message", async (...[, code, args, message]) => {
     const at = await bench();
     const ran = await at.run("install", ...args);
     expect(ran).toMatchObject({ code, out: "" });
@@ -362,7 +356,7 @@ describe("install", () => {
     expect(await readdir(at.home)).toEqual([]);
   });
 
-  it("does not repeat what it is given in the place of a variable's name", async () => {
+  it("does not print a token given in place of the name of a variable", async () => {
     const at = await bench();
     const ran = await at.run("install", "cursor", "--token-env", "sk-very-secret", "--url", url);
     expect(ran.code).toBe(2);
@@ -371,7 +365,7 @@ describe("install", () => {
 });
 
 describe("install --list", () => {
-  it("shows every server of every client by its view when there are some, and no secret", async () => {
+  it("lists every server of every client with its view, and no secret", async () => {
     const at = await bench();
     await at.run("install", "cursor", "--surface", "hub", "--name", "a", "--url", `http://h/mcp?key=secret`);
     await at.run("install", "codex", "--surface", "readonly", "--name", "b", "--", "node", "--token=secret");
@@ -394,7 +388,7 @@ describe("install --list", () => {
     expect((await at.run("install", "--list", "codex", "--scope", "project")).out).toBe("no servers\n");
   });
 
-  it("shows what it can read, and fails, when one file is broken", async () => {
+  it("lists the readable files, and fails, when one file is broken", async () => {
     const at = await bench();
     await at.run("install", "codex", "--name", "b", "--url", url);
     const file = await put(at, ".cursor/mcp.json", "{");
@@ -411,7 +405,7 @@ describe("install --list", () => {
 });
 
 describe("install --remove", () => {
-  it("takes a file that is for a user and for the folder to be one when the folder is the home", async () => {
+  it("counts one file of user and project once when the project is the home folder", async () => {
     const there = await bench();
     const at = await bench({ home: there.home, cwd: there.home });
     await at.run("install", "codex", "--name", "x", "--scope", "project", "--url", url);
@@ -420,7 +414,7 @@ describe("install --remove", () => {
     expect((await at.run("install", "--remove", "x")).code).toBe(0);
   });
 
-  it("gives every file back as it was when what was added is removed", async () => {
+  it("restores every file byte for byte", async () => {
     const at = await bench();
     const before: Readonly<Record<string, string>> = {
       ".claude.json": `{\n  "numStartups": 7, // of mine\n  "mcpServers": {\n    "z": {}\n  }\n}\n`,
@@ -435,7 +429,7 @@ describe("install --remove", () => {
     for (const [path, text] of Object.entries(before)) expect(await at.read(path)).toBe(text);
   });
 
-  it("asks which one is meant when more than one client has it", async () => {
+  it("asks for a client when more than one has the server", async () => {
     const at = await bench();
     for (const client of ["cursor", "codex"]) await at.run("install", client, "--name", "x", "--url", url);
     const ran = await at.run("install", "--remove", "x");

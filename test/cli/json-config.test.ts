@@ -48,22 +48,22 @@ const cases: readonly (readonly [name: string, before: string, after: string])[]
 ];
 
 describe("the configuration in JSON", () => {
-  it.each(cases)("adds a server and leaves everything else alone when the file %s", (_name, before, after) => {
+  it.each(cases)("gets a server and keeps everything else when the file %s", (_name, before, after) => {
     expect(add(before)).toBe(after);
   });
 
-  it.each(cases.slice(1))("gives back the same bytes when a server is removed and the file %s", (_name, before) => {
+  it.each(cases.slice(1))("has the same bytes after a server is removed when the file %s", (_name, before) => {
     expect(remove(add(before))).toBe(before);
   });
 
-  it("removes one of the middle with its line and keeps every comment when there are comments around it", () => {
+  it("loses a server in the middle with its line, and keeps every comment", () => {
     const before = `{\n  "mcpServers": {\n    // first\n    "a": {},\n    // ours\n    "ours": {}, // so there\n    "b": {}\n  }\n}\n`;
     expect(remove(before)).toBe(
       `{\n  "mcpServers": {\n    // first\n    "a": {},\n    // ours\n    // so there\n    "b": {}\n  }\n}\n`,
     );
   });
 
-  it("removes the last with the comma in front of it when a comment stands between them", () => {
+  it("loses the last server with the comma before it when a comment stands between them", () => {
     const before = `{"mcpServers": {"a": {}, /* note */ "ours": {}}}`;
     expect(remove(before)).toBe(`{"mcpServers": {"a": {} /* note */}}`);
   });
@@ -74,16 +74,16 @@ describe("the configuration in JSON", () => {
     ["servers that are a list", `{ "mcpServers": [] }`, `"mcpServers" must be an object`],
     ["the servers twice", `{ "mcpServers": {}, "mcpServers": {} }`, "twice"],
     ["the server already", `{ "mcpServers": { "ours": 1 } }`, `it already has a server "ours"`],
-  ])("refuses to add when the file holds %s", (_name, text, message) => {
+  ])("gets no server when the file holds %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
-  it("refuses to remove when the server is not there, or twice", () => {
+  it("loses no server that is missing or defined twice", () => {
     expect(() => remove(`{}`)).toThrow(`it has no server "ours"`);
     expect(() => remove(`{ "mcpServers": { "ours": 1, "ours": 2 } }`)).toThrow("twice");
   });
 
-  it("lists only what can be a server when there is more", () => {
+  it("lists only valid servers", () => {
     expect(jsonConfig.list(`{ "servers": { "a": { "url": "u" }, "b": 1 } }`, "servers")).toEqual([
       { alias: "a", entry: { url: "u" } },
     ]);
@@ -101,7 +101,7 @@ function spell(properties: readonly (readonly [string, string])[], gaps: readonl
   return `{${inner.join(",")}${isOpen && inner.length > 0 ? "," : ""}${next()}}`;
 }
 
-describe("any file of JSON", () => {
+describe("any JSON file", () => {
   const names = fc.uniqueArray(
     fc.string({ maxLength: 6 }).filter((name) => name !== "ours" && name !== "__proto__"),
     {
@@ -119,7 +119,7 @@ describe("any file of JSON", () => {
       return spell([...others.map((name) => [name, "[1,2,{}]"] as const), ["mcpServers", held] as const], gaps, isOpen);
     });
 
-  it("means the same and one server more after an addition, and the same again after its removal", () => {
+  it("has one more server after an addition, and equal content after its removal", () => {
     fc.assert(
       fc.property(texts, (text) => {
         const meant: Record<string, object> = parse(text);

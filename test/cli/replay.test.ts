@@ -31,7 +31,7 @@ const answering = (replay: unknown, exported: string): string =>
   `${exported} { replay: (asked) => ({ ...${JSON.stringify(replay)}, asked }) };`;
 
 describe("replay", () => {
-  it("writes who asks, what is visible and what hides the rest when it is asked about a view", async () => {
+  it("prints the caller, the visible entries and the rules that hide the others", async () => {
     const at = await bench();
     await put(at, "app.mjs", answering(shown, "export const app ="));
     expect(await at.run("replay", "app.mjs", "--surface", "hub", "--project", "p")).toEqual({
@@ -63,7 +63,7 @@ hidden (2)
     });
   });
 
-  it("hands on what it is asked for, and writes JSON, when it is told to", async () => {
+  it("passes on project and client, and writes JSON with --json", async () => {
     const at = await bench();
     await put(at, "app.mjs", answering(shown, "export default"));
     const asked = async (...more: readonly string[]): Promise<unknown> =>
@@ -72,7 +72,7 @@ hidden (2)
     expect(await asked("--surface", "a", "--project", "b")).toMatchObject({ asked: { surface: "a", project: "b" } });
   });
 
-  it("hands on who would ask, and with what, when it is told", async () => {
+  it("passes on the caller's id and scopes", async () => {
     const at = await bench();
     await put(at, "app.mjs", answering(shown, "export default"));
     const asked = async (...more: readonly string[]): Promise<unknown> =>
@@ -94,7 +94,7 @@ hidden (2)
     }
   });
 
-  it("shows what somebody was granted when they are named", async () => {
+  it("shows the entries that a caller's scopes allow", async () => {
     const at = await bench();
     const shownTo = async (...more: readonly string[]): Promise<unknown> =>
       JSON.parse((await at.run("replay", real, "--surface", "readonly", "--json", ...more)).out);
@@ -112,7 +112,7 @@ hidden (2)
     expect(await shownTo(...who, "--scopes", "notes:read")).toMatchObject({ visible_tools: ["note_show"] });
   });
 
-  it("says why nobody gets in when a view is denied, and is bold on a terminal", async () => {
+  it("prints the reason of a denied view, in bold on a terminal", async () => {
     const denied = {
       ...shown,
       verdict: { kind: "deny", reason: "not here" },
@@ -126,7 +126,7 @@ hidden (2)
     expect(out).toContain("\u001B[1mtools (0)\u001B[22m\n");
   });
 
-  it("fails, and says what it replayed, when nobody has defined the view", async () => {
+  it("prints the replay and fails for an undefined view", async () => {
     const at = await bench();
     const entity = { surface: "nevr" };
     const unknown = { ...shown, entity, verdict: { kind: "deny", reason: "unknown MCP surface" } };
@@ -141,7 +141,7 @@ hidden (2)
     ["the module exports no app", "none.mjs", 1, `it must export an app, as its default or as "app"`],
     ["the module throws", "throws.mjs", 1, "of my own"],
     ["the module serves", "serves.mjs", 1, "it calls serve(); name the module that only makes the app"],
-  ])("refuses with a sentence when %s", async (...[, module, code, message]) => {
+  ])("prints a message and fails when %s", async (...[, module, code, message]) => {
     const at = await bench();
     await put(at, "none.mjs", `export const app = 1; export default {};`);
     await put(at, "throws.mjs", `throw new Error("of my own\\u001B[31m");`);
@@ -163,7 +163,7 @@ hidden (2)
     ["a client of no name", ["replay", "a.mjs", "--client", ""]],
     ["an unknown command", ["frobnicate"]],
     ["no command", []],
-  ])("answers %s with code 2 and where help is", async (_name, args) => {
+  ])("answers %s with code 2 and the help option", async (_name, args) => {
     const at = await bench();
     const ran = await at.run(...args);
     expect(ran).toMatchObject({ code: 2, out: "" });
@@ -171,7 +171,7 @@ hidden (2)
   });
 
   it.each([["--help"], ["-h"], ["install", "--help"], ["replay", "--help"]])(
-    "tells its usage when it is asked by %s %s",
+    "prints its usage for %s %s",
     async (...args) => {
       const at = await bench();
       const ran = await at.run(...args.filter((word) => typeof word === "string"));

@@ -17,38 +17,38 @@ describe("the configuration in TOML", () => {
       `[a]\nb = 1\n\n[mcp_servers.x]\ncommand = "c"\n`,
       `[a]\nb = 1\n\n[mcp_servers.x]\ncommand = "c"\n\n${block}`,
     ],
-  ])("appends a table, and removes exactly that again, when the file %s", (_name, before, after) => {
+  ])("gets a table, and loses exactly that again, when the file %s", (_name, before, after) => {
     expect(add(before)).toBe(after);
     expect(remove(after)).toBe(before);
   });
 
-  it("ends lines as the file does when those are the line ends of Windows", () => {
+  it("keeps Windows line ends", () => {
     expect(add(`a = 1\r\n`)).toBe(`a = 1\r\n\r\n${block.replaceAll("\n", "\r\n")}`);
     expect(remove(add(`a = 1\r\n`))).toBe(`a = 1\r\n`);
   });
 
-  it("writes a command as Codex takes it when the server is one that it starts", () => {
+  it("has a command in the form of Codex", () => {
     const text = tomlConfig.add("", "mcp_servers", { alias: "x", entry: { command: "node", args: ['a "b"', "\\"] } });
     expect(text).toBe(`[mcp_servers.x]\ncommand = "node"\nargs = ["a \\"b\\"", "\\\\"]\n`);
     expect(parse(text)).toEqual({ mcp_servers: { x: { command: "node", args: ['a "b"', "\\"] } } });
   });
 
-  it("removes the tables within a server, and leaves comments in front of the next table, when there are any", () => {
+  it("loses the tables within a server, and keeps comments before the next table", () => {
     const before = `[ mcp_servers . "ours" ] # c\nurl = "u"\n[mcp_servers.ours.env]\nA = "1"\n\n# about b\n[b]\nc = 1\n`;
     expect(remove(before)).toBe(`\n# about b\n[b]\nc = 1\n`);
   });
 
-  it("leaves comments above a server's table, which are somebody's own, when it removes the table", () => {
+  it("keeps comments above the table of a removed server", () => {
     const before = `a = 1\n\n# about ours\n[mcp_servers.ours]\n# within\nurl = "u"\n# behind\n`;
     expect(remove(before)).toBe(`a = 1\n\n# about ours\n# behind\n`);
   });
 
-  it("is not deceived when a value holds what looks like a header", () => {
+  it("keeps values that look like headers", () => {
     const text = `a = """\n[mcp_servers.ours]\n"""\nb = [\n["mcp_servers.ours"],\n]\n\n[mcp_servers.ours]\nargs = [\n["[c]"],\n]\n\n[z]\ny = 1\n`;
     expect(remove(text)).toBe(`a = """\n[mcp_servers.ours]\n"""\nb = [\n["mcp_servers.ours"],\n]\n\n[z]\ny = 1\n`);
   });
 
-  it("reads numbers that JavaScript cannot hold when a file has some", () => {
+  it("keeps numbers that JavaScript cannot represent", () => {
     expect(remove(add(`a = 9223372036854775807\n`))).toBe(`a = 9223372036854775807\n`);
   });
 
@@ -69,7 +69,7 @@ describe("the configuration in TOML", () => {
       `mcp_servers = {}`,
       `"mcp_servers" must consist of tables with headers; remove it first`,
     ],
-  ])("refuses to add when the file holds %s", (_name, text, message) => {
+  ])("gets no server when the file holds %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
@@ -80,11 +80,11 @@ describe("the configuration in TOML", () => {
       `[mcp_servers]\nours = { url = "u" }\n`,
       `must be a table with a header; write "[mcp_servers.ours]" first`,
     ],
-  ])("refuses to remove when the server %s", (_name, text, message) => {
+  ])("loses no server when the server %s", (_name, text, message) => {
     expect(() => remove(text)).toThrow(message);
   });
 
-  it("means the same and one server more after an addition, and has the same lines after its removal, whatever it holds", () => {
+  it("has one more server after an addition, and the same lines after its removal, for any file", () => {
     const lines = fc.constantFrom("# c", "", "[mcp_servers.x]", "[b.c]", "[[d]]", "[[d]]", '[mcp_servers."o.urs"]');
     fc.assert(
       fc.property(fc.array(lines), (drawn) => {

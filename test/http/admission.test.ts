@@ -73,7 +73,7 @@ function guest(admission: Admission, who: Caller) {
 }
 
 describe("Admission", () => {
-  it("starts so many of one caller's at once, and the next when one is done", () => {
+  it("starts up to the limit of one caller's requests at once, and the next when one ends", () => {
     const { started, take, end } = turns();
     for (const name of ["1", "2", "3", "4"]) take(name, { caller: alice });
     expect(started).toEqual(["1", "2"]);
@@ -101,7 +101,7 @@ describe("Admission", () => {
     expect(started.slice(5)).toEqual(["5", "6"]);
   });
 
-  it("starts a caller at once when another has filled their own places", () => {
+  it("starts a caller's request at once when another caller has filled their permits", () => {
     const { started, take } = turns();
     for (let index = 0; index < 300; index += 1) take("alice", { caller: alice });
     take("bob", { caller: bob });
@@ -115,14 +115,14 @@ describe("Admission", () => {
     expect(started).toEqual(["1", "2", "read"]);
   });
 
-  it("refuses one caller's request when 256 of theirs wait, and nobody else's", () => {
+  it("refuses the 257th waiting request of one caller, and no other caller's", () => {
     const { take } = turns();
     for (let index = 0; index < 2 + 256; index += 1) expect(take("a", { caller: alice })).toBeDefined();
     expect(take("a", { caller: alice })).toBeUndefined();
     expect(take("b", { caller: bob })).toBeDefined();
   });
 
-  it("never starts what was taken back, and says whether it still waited", () => {
+  it("never starts a cancelled request, and returns whether it still waited", () => {
     const { started, take, end } = turns();
     const first = take("1", { caller: alice });
     take("2", { caller: alice });
@@ -135,7 +135,7 @@ describe("Admission", () => {
     expect(started).toEqual(["1", "2"]);
   });
 
-  it("gives anonymous sessions places of their own, and those without a session places together", () => {
+  it("gives each anonymous session its own permits, and all requests without a session common ones", () => {
     const { admission, started, take } = turns();
     for (const name of ["s", "t", "none"]) {
       const session = name === "none" ? undefined : admission.openQueues(anonymous);
@@ -150,7 +150,7 @@ describe("Admission", () => {
     expect(started).toEqual(["s", "t"]);
   });
 
-  it("does not take a caller for somebody else when their id looks like nobody's", () => {
+  it("keeps a known caller apart from anonymous callers when their id looks anonymous", () => {
     const { admission, started, take } = turns();
     const session = admission.openQueues(anonymous);
     const holders: Holder[] = [{ caller: anonymous }, { caller: anonymous, session }];
@@ -159,7 +159,7 @@ describe("Admission", () => {
     expect(started).toHaveLength(holders.length * 2);
   });
 
-  it("refuses a stream when its caller has as many as they may, and when all have", () => {
+  it("refuses a stream at the limit of its caller and at the limit of all callers", () => {
     const admission = new Admission(bounds);
     permitOf(admission.openStream(alice));
     permitOf(admission.openStream(alice));
@@ -169,7 +169,7 @@ describe("Admission", () => {
     expect(admission.counts).toEqual({ streams: 5, sessions: 0 });
   });
 
-  it("refuses a session when its caller has as many as they may, and when all have", () => {
+  it("refuses a session at the limit of its caller and at the limit of all callers", () => {
     const admission = new Admission(bounds);
     permitOf(admission.openSession(alice));
     expect(admission.openSession(alice)).toEqual({ scope: "principal", limit: 1 });
@@ -179,7 +179,7 @@ describe("Admission", () => {
     expect(admission.counts).toEqual({ streams: 0, sessions: 3 });
   });
 
-  it("gives a place back once when it is let go twice", () => {
+  it("returns a permit once when it is released twice", () => {
     const admission = new Admission(bounds);
     const first = permitOf(admission.openStream(alice));
     permitOf(admission.openStream(alice));
@@ -190,7 +190,7 @@ describe("Admission", () => {
     expect(isRefused(admission.openStream(alice))).toBe(true);
   });
 
-  it("never runs more of anybody's than it may, and ends empty, when whoever comes and goes", () => {
+  it("never exceeds a caller's limit, and ends empty, for any order of arrivals and releases", () => {
     const step = record({ who: integer({ min: 0, max: 3 }), does: constantFrom("take", "end", "withdraw") });
     assert(
       property(array(step, { maxLength: 200 }), (steps) => {
@@ -207,7 +207,7 @@ describe("Admission", () => {
     );
   });
 
-  it("keeps nothing of 100,000 callers who have gone", () => {
+  it("keeps nothing of 100,000 callers after they have left", () => {
     const admission = new Admission(bounds);
     const visit = (index: number): void => {
       const one = caller(`caller ${index}`);

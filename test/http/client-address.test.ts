@@ -30,13 +30,13 @@ describe("the option clientAddress", () => {
   });
 
   it.each([() => 7, () => null, async () => Promise.reject(new Error("asynchronous"))])(
-    "leaves the address when it is %s",
+    "keeps the address of the connection when the function returns %s",
     (read) => {
       expect(readFrom("203.0.113.9", read)).toBe("127.0.0.1");
     },
   );
 
-  it("leaves the address when it throws, and is reported once", () => {
+  it("keeps the address of the connection and reports once when the function throws", () => {
     const faults: Fault[] = [];
     const read = createAddressReader(
       () => {
@@ -55,7 +55,7 @@ describe("a handler with clientAddress", () => {
   let handler: HttpHandler | undefined;
   afterEach(() => handler?.close());
 
-  it("does not let unknown tokens of one client delay those of another", async () => {
+  it("does not delay one client for another's unknown tokens", async () => {
     let end: (() => void)[] = [];
     const verified: string[] = [];
     const verify = (token: string): Promise<undefined> => {

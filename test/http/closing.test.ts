@@ -68,7 +68,7 @@ function connect(port: number): RawClient {
 }
 
 describe("closing http()", () => {
-  it("lets answers that were given be read to their end when a client is behind", async () => {
+  it("waits until slow clients have read their answers", async () => {
     const { app } = createClosing();
     const serving = await http({ exit: false }).serve(app);
     const client = connect(serving.port);
@@ -84,7 +84,7 @@ describe("closing http()", () => {
     expect(heard.match(/"resultType":"complete"/g)).toHaveLength(30);
   });
 
-  it("ends in its time when a client never reads what it was answered", async () => {
+  it("ends after its timeout when a client never reads its answer", async () => {
     const { app, faults } = createClosing();
     const serving = await http({ exit: false, drainMs: 100 }).serve(app);
     const client = connect(serving.port);
@@ -98,7 +98,7 @@ describe("closing http()", () => {
   });
 
   it.each(["hang", "hangByHand"])(
-    "ends in its time, answers whoever waits, and reports what runs on by its name, once, when %s never ends",
+    "ends after its timeout, answers waiting clients, and reports %s once by name if it never ends",
     async (name) => {
       const { app, running, faults } = createClosing();
       const serving = await http({ exit: false, drainMs: 50 }).serve(app);
@@ -115,7 +115,7 @@ describe("closing http()", () => {
     },
   );
 
-  it("waits for what ends a little late, and reports nothing, when a handler does not listen to its signal", async () => {
+  it("waits for a handler that ignores its signal and ends a little late, and reports nothing", async () => {
     const { app, running, faults } = createClosing();
     const serving = await http({ exit: false, drainMs: 0 }).serve(app);
     const answer = fetch(serving.url, call("linger"));
@@ -127,7 +127,7 @@ describe("closing http()", () => {
 });
 
 describe("closing httpHandler()", () => {
-  it("ends in its time, and reports what runs on by its name, when a handler never ends", async () => {
+  it("ends after its timeout, and reports a handler that never ends by name", async () => {
     const { app, running, faults } = createClosing();
     const handler = httpHandler(app, { drainMs: 50 });
     const answer = handler(new Request("http://localhost/mcp", call("hang")));

@@ -59,8 +59,8 @@ async function reached(response: Response, words: string): Promise<{ readonly re
   return { rest: read(() => false) };
 }
 
-describe("http() in a process of its own", () => {
-  it("gives listens their result and calls their answer, closes what is idle, takes nothing new and exits 0 when SIGTERM arrives", async () => {
+describe("http() in its own process", () => {
+  it("ends subscriptions with their result, answers calls, accepts no new requests and exits with 0 on SIGTERM", async () => {
     const { child, ports, ended } = await start();
     const [port = 0] = ports;
     const idle = connect(port);

@@ -21,8 +21,8 @@ const legacyHead = { "mcp-protocol-version": "2025-11-25" };
 
 const nothingYet = { body: 0, envelope: 0, caps: 0, gate: 0, arguments: 0, backend: 0 };
 
-describe("a front", () => {
-  it("hands a request that is right to the leg of its era", async () => {
+describe("HttpPipeline", () => {
+  it("passes a valid request to the handler of its protocol version", async () => {
     expect(await front.send(listing())).toMatchObject({ status: 200, leg: "modern post" });
     const legacy = listing({ "mcp-protocol-version": "2025-11-25" }, { body: legacyLine(1, "tools/list") });
     expect(await front.send(legacy)).toMatchObject({ leg: "legacy post", caller: { isAnonymous: true } });
@@ -53,7 +53,7 @@ describe("a front", () => {
     expect(stream).toMatchObject({ leg: "legacy get", caller: { view } });
   });
 
-  it("says who asks by the token, and through which view by the address alone, whatever a verifier says of one", async () => {
+  it("takes the caller from the token and the view from the URL, even if the verifier returns a view", async () => {
     const caller = { id: "alice", isAnonymous: false, scopes: [], view: { surface: "all" } };
     const own = new PickyAuthenticator();
     own.authenticate = () => Promise.resolve(caller);
@@ -67,7 +67,7 @@ describe("a front", () => {
     await door.close();
   });
 
-  it("has a view in nobody's hands that could change it", async () => {
+  it("freezes the view", async () => {
     const { caller } = await front.send(listing({ "user-agent": "test/1" }));
     expect([caller, caller?.view, caller?.view?.client].every(Object.isFrozen)).toBe(true);
   });
@@ -122,7 +122,7 @@ describe("a front", () => {
     });
   });
 
-  it("tells the leg who asks", async () => {
+  it("passes the caller to the handler", async () => {
     expect(await guarded.send(listing({ authorization: "Bearer good" }))).toMatchObject({ caller: { id: "alice" } });
   });
 
@@ -150,7 +150,7 @@ describe("a front", () => {
     });
   });
 
-  it("drops one byte order mark, as over stdio", async () => {
+  it("ignores one byte order mark, as over stdio", async () => {
     expect(await front.send(listing({}, { body: `\ufeff${body}` }))).toMatchObject({ leg: "modern post" });
   });
 
@@ -165,14 +165,14 @@ describe("a front", () => {
     expect(await sessionless.send(get)).toMatchObject({ status: 405, headers: { allow: "POST" } });
   });
 
-  it("tells clients of the legacy era which versions are served, where they are not", async () => {
+  it("answers clients of the legacy era with the served versions when sessions are off", async () => {
     const initialize = legacyLine(1, "initialize", { protocolVersion: "2025-11-25" });
     const seen = await sessionless.send({ body: initialize, headers: { "mcp-protocol-version": undefined } });
     expect(seen).toMatchObject({ status: 400, code: -32022, id: 1 });
     expect(seen.body).toContain('"requested":"2025-11-25"');
   });
 
-  it("takes what a modern client tells, and says nothing to it", async () => {
+  it("accepts notifications of modern clients with 202", async () => {
     const told = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
     const seen = await front.send({ body: told, headers: { "mcp-method": "notifications/cancelled" } });
     expect(seen).toMatchObject({ status: 202, body: "", leg: undefined });
@@ -184,7 +184,7 @@ describe("a front", () => {
     expect(await front.send(legacy)).toMatchObject({ leg: "legacy post" });
   });
 
-  it("compares what mirrors the body in the legacy era too, where it is there", async () => {
+  it("compares mirroring headers with the body in the legacy era if there are any", async () => {
     const call = legacyLine(1, "tools/call", { name: "routed", arguments: { region: "eu" } });
     const send = (headers: Sent["headers"]) =>
       front.send({ body: call, headers: { "mcp-protocol-version": "2025-11-25", ...headers } });
@@ -198,7 +198,7 @@ describe("a front", () => {
     expect(await send({ ...right, "mcp-param-region": "other" })).toMatchObject({ leg: "legacy post" });
   });
 
-  it("hands an answer to who may have asked, which in the modern era is nobody", async () => {
+  it("passes a response to sessions, and refuses it in the modern era", async () => {
     const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
     expect(await front.send({ body: answer })).toMatchObject({ status: 400, leg: undefined });
     const legacy = { body: answer, headers: { "mcp-protocol-version": undefined } };
@@ -206,7 +206,7 @@ describe("a front", () => {
     expect(await sessionless.send(legacy)).toMatchObject({ status: 400 });
   });
 
-  it("answers metadata to whoever asks from where requests may come", async () => {
+  it("answers requests for metadata from every allowed origin", async () => {
     const target = "/.well-known/oauth-protected-resource/mcp";
     expect(await guarded.send({ method: "GET", target })).toMatchObject({ status: 200, body: "metadata" });
     expect(await guarded.send({ method: "POST", target })).toMatchObject({ status: 405 });
@@ -214,7 +214,7 @@ describe("a front", () => {
     expect(await front.send({ method: "GET", target })).toMatchObject({ status: 404 });
   });
 
-  it("asks what tells of health after Host and Origin, and before the token", async () => {
+  it("answers requests for health after the checks of Host and Origin, and before the token", async () => {
     const targets: string[] = [];
     const well = new PipelineHarness({
       authenticator,
@@ -230,7 +230,7 @@ describe("a front", () => {
     await well.close();
   });
 
-  it("answers with a code and nothing else when something of its own breaks", async () => {
+  it("answers its own fault with a code and a correlation id only", async () => {
     const broken = new PipelineHarness({
       modern: {
         request: () => {
@@ -244,7 +244,7 @@ describe("a front", () => {
     await broken.close();
   });
 
-  it("quotes nothing of what it refuses", async () => {
+  it("quotes nothing of a refused request", async () => {
     const loud = { host: "secret-host", origin: "secret-origin", "content-type": "secret-type" };
     for (const [name, value] of Object.entries(loud)) {
       expect((await front.send(listing({ [name]: value }))).body).not.toContain("secret");
@@ -256,7 +256,7 @@ describe("a front", () => {
 describe("pages", () => {
   const origin = "http://localhost:5173";
 
-  it("of an allowed origin may read what they are answered, whatever it is", async () => {
+  it("of an allowed origin may read every response", async () => {
     const allowed = { "access-control-allow-origin": origin, vary: "origin" };
     expect(await front.send(listing({ origin }))).toMatchObject({ status: 200, headers: allowed });
     expect(await front.send(listing({ origin, "content-type": "text/plain" }))).toMatchObject({
@@ -265,7 +265,7 @@ describe("pages", () => {
     });
   });
 
-  it("are told before they ask that they may read the metadata", async () => {
+  it("may read the metadata by their preflight request", async () => {
     const target = "/.well-known/oauth-protected-resource/mcp";
     const asked = { origin, "access-control-request-method": "GET", "access-control-request-headers": "authorization" };
     expect(await guarded.send({ method: "OPTIONS", target, headers: asked })).toMatchObject({
@@ -278,7 +278,7 @@ describe("pages", () => {
     });
   });
 
-  it("are told before they ask what they may send", async () => {
+  it("learn the allowed methods and headers by their preflight request", async () => {
     const seen = await guarded.send({
       method: "OPTIONS",
       headers: {
@@ -302,7 +302,7 @@ describe("pages", () => {
     ]);
   });
 
-  it.each(["OPTIONS", "POST", "GET"])("of others are told nothing by %s", async (verb) => {
+  it.each(["OPTIONS", "POST", "GET"])("of other origins get no CORS headers by %s", async (verb) => {
     const seen = await front.send(listing({ origin: "https://evil.example" }, { method: verb }));
     expect(seen.status).toBe(403);
     expect(Object.keys(seen.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);

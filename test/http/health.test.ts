@@ -46,13 +46,13 @@ function create(): Asked {
 }
 
 describe("health", () => {
-  it("says that it serves, without asking anybody, when /healthz is read", () => {
+  it("answers /healthz without asking the surface", () => {
     const { ask, questions } = create();
     expect(ask("/healthz?x=1")).toMatchObject([{ status: 200, body: "ok" }]);
     expect(questions).toHaveLength(0);
   });
 
-  it("says whether the live surface can be reached, asked once, when many read /readyz", async () => {
+  it("answers many requests for /readyz with one check of the live surface", async () => {
     const { ask, questions } = create();
     const answers = [ask("/readyz"), ask("/readyz"), ask("/readyz", "HEAD")];
     expect(questions).toHaveLength(1);
@@ -68,7 +68,7 @@ describe("health", () => {
     ]);
   });
 
-  it("says that it cannot be reached when nobody knows within the time", async () => {
+  it("answers /readyz with 503 when the check takes too long", async () => {
     const { ask, pass, signals } = create();
     const answers = ask("/readyz");
     pass();
@@ -87,7 +87,7 @@ describe("health", () => {
     expect(asked).toMatchObject([{ status: 503 }]);
   });
 
-  it("waits for nobody any more when it is closed", async () => {
+  it("aborts its check when it is closed", async () => {
     const { health, ask } = create();
     const asked = ask("/readyz");
     health.close();
@@ -100,7 +100,7 @@ describe("health", () => {
     expect(create().ask("/healthz", "POST")).toMatchObject([{ status: 405, headers: { allow: "GET, HEAD" } }]);
   });
 
-  it.each(["/", "/mcp", "/healthz/", "/mcp/healthz", "/HEALTHZ"])("leaves it to others when %s is read", (target) => {
+  it.each(["/", "/mcp", "/healthz/", "/mcp/healthz", "/HEALTHZ"])("does not answer %s", (target) => {
     // As above: it goes by the target alone.
     expect(create().health.answer({ target, method: "GET" } as HttpRequest, {} as HttpReply)).toBe(false);
   });

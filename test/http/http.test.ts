@@ -71,7 +71,7 @@ describe("http()", () => {
     expect((await servedOn({ isTTY: false })).lines).toBe("");
   });
 
-  it("writes an address of IPv6 as URLs do when it serves on one", async () => {
+  it("writes an IPv6 address into its URL in brackets", async () => {
     const { url, port } = await serve({ host: "::1" });
     expect(url).toBe(`http://[::1]:${port}/mcp`);
     expect((await fetch(url, add)).status).toBe(200);
@@ -83,7 +83,7 @@ describe("http()", () => {
   });
 
   it.each(httpClients.filter(({ name }) => /1\.x|legacy/.test(name)))(
-    "serves one $name after the other when none of them ends its session",
+    "serves one $name after another when none of them ends its session",
     async ({ connect }) => {
       const { url, stats } = await serve({ maxSessions: 4 });
       for (let job = 0; job < 12; job += 1) {
@@ -97,7 +97,7 @@ describe("http()", () => {
     },
   );
 
-  it("lets a call come to its end, and closes the app, when it is closed", async () => {
+  it("waits for a running call, and closes the app, when it is closed", async () => {
     const demo = createDemo();
     let closed = 0;
     const app = {
@@ -115,7 +115,7 @@ describe("http()", () => {
     await expect(fetch(serving.url, add)).rejects.toThrow("fetch failed");
   });
 
-  it("aborts a call that takes longer, and says so to who asked, when it is closed", async () => {
+  it("aborts a call that takes longer, and answers it, when it is closed", async () => {
     const demo = createDemo();
     const serving = await serve({ drainMs: 50 }, demo);
     const call = fetch(serving.url, sleep);
@@ -139,13 +139,13 @@ describe("http()", () => {
     expect([closed, listeners()]).toEqual([1, before]);
   });
 
-  it("leaves signals to others when the process is not its own to end", async () => {
+  it("adds no signal listener with exit: false", async () => {
     const before = listeners();
     await serve();
     expect(listeners()).toBe(before);
   });
 
-  it("listens to each signal once, whatever their number, and not any more when all are closed", async () => {
+  it("listens to each signal once for all servers, and no longer when all are closed", async () => {
     const before = listeners();
     for (let count = 0; count < 12; count += 1) await serve({ exit: true });
     expect(listeners()).toBe(before + 2);
@@ -153,7 +153,7 @@ describe("http()", () => {
     expect(listeners()).toBe(before);
   });
 
-  it("says how it is, to whom it knows by their Host alone, when it is asked", async () => {
+  it("answers /healthz only for a Host that it knows", async () => {
     const { port } = await serve();
     const well = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(well.status).toBe(200);

@@ -63,8 +63,8 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close()));
 });
 
-describe.each(["stuck", "bespoke"])("A place of a handler that does not listen to its signal, of %s,", (name) => {
-  it("stays taken when modern clients leave, and is free when it has ended", async () => {
+describe.each(["stuck", "bespoke"])("The permit of a handler that ignores its signal, of %s,", (name) => {
+  it("stays taken when modern clients leave, and is freed when the handler ends", async () => {
     const deaf = open();
     const harness = keep(new StatelessHarness(deaf.runtime, { maxInFlight: 4 }));
     for (let id = 0; id < 40; id += 1) {
@@ -100,7 +100,7 @@ describe.each(["stuck", "bespoke"])("A place of a handler that does not listen t
     expect(next.plain).toMatchObject({ status: 200, body: { id: 99 } });
   });
 
-  it("keeps the place of its session when that is ended, so that no more run than sessions may have", async () => {
+  it("counts for its session after the session has ended", async () => {
     const deaf = open();
     const harness = keep(new SessionHarness(deaf.runtime, { maxInFlight: 1, maxSessions: 2 }));
     for (let round = 0; round < 10; round += 1) {

@@ -70,8 +70,8 @@ async function leaveWalk(all: Opened, count: number): Promise<Opened & { session
 const ids = (reply: FakeReply): (string | undefined)[] => reply.events.map(({ id }) => id);
 const listChanged = "notifications/resources/list_changed";
 
-describe("Legacy leg's streams", () => {
-  it("counts the gate when what a subscription names is looked up, and not before", async () => {
+describe("SessionHandler's streams", () => {
+  it("count the backend stage when a subscription looks up its resource, and not before", async () => {
     const { harness } = open();
     const session = await harness.open();
     const { gate } = harness.counters.read();
@@ -82,7 +82,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.counters.read().gate).toBe(gate + 1);
   });
 
-  it("tell of changes, each under an id of its own", async () => {
+  it("carry notifications of changes, each under its own event id", async () => {
     const all = open();
     const session = await all.harness.open();
     await subscribe(all.harness, session);
@@ -110,7 +110,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.get({ session: before }).sink?.text).toBe("");
   });
 
-  it("go on where they were cut, for who resumes with an id, also from one that is half dead", async () => {
+  it("continue after the last event id, also in place of a half-open connection", async () => {
     const all = open();
     const session = await all.harness.open();
     await subscribe(all.harness, session);
@@ -124,7 +124,7 @@ describe("Legacy leg's streams", () => {
     expect(all.harness.setting.admission.counts.streams).toBe(1);
   });
 
-  it("are read by the last who resumed them, and by nobody else, when the call is over already", async () => {
+  it("belong to the last client that resumed them when the call has ended", async () => {
     const { harness, session, reply } = await leaveWalk(open(), 5);
     const get = (room: number): FakeReply => harness.get({ session }, ids(reply)[1], room);
     await harness.until(() => get(2).messages.length === 2);
@@ -137,7 +137,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.setting.admission.counts.streams).toBe(0);
   });
 
-  it("end with their session when the call that they told of was over, and its client is slow", async () => {
+  it("end with their session when their call has ended and their client is slow", async () => {
     const { harness, session, reply } = await leaveWalk(open(), 1);
     const get = (): FakeReply => harness.get({ session }, ids(reply)[0], 1);
     const replies = [get(), get(), get()];
@@ -146,7 +146,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.setting.admission.counts.streams).toBe(0);
   });
 
-  it("keep one notice a URI while nobody reads, and no queue", async () => {
+  it("keep one notification for each URI while no client reads", async () => {
     const all = open();
     const session = await all.harness.open();
     await subscribe(all.harness, session);
@@ -159,7 +159,7 @@ describe("Legacy leg's streams", () => {
     expect(urisOf(stream)).toEqual(["app://state"]);
   });
 
-  it("watch nothing for who does not listen for long, and tell of a change when they do", async () => {
+  it("drop the watches of a client that does not listen for long, and report a change when it returns", async () => {
     const all = open({ sessionIdleMs: 0, stallMs: 1000 });
     const session = await all.harness.open();
     await subscribe(all.harness, session);
@@ -177,7 +177,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.get({ session }, id).plain).toMatchObject({ status: 400, body: { error: { code: -32000 } } });
   });
 
-  it("are not resumed with an id of another session, or one that is yet to come", async () => {
+  it("cannot be resumed with an event id of another session, or of the future", async () => {
     const all = open();
     const { harness } = all;
     const [mine, other] = [await harness.open(), await harness.open()];
@@ -197,7 +197,7 @@ describe("Legacy leg's streams", () => {
     expect(foreign.sink?.state).toBe("open");
   });
 
-  it("send what is left and that something was missed when an id is not kept any more", async () => {
+  it("send the kept events and a notice of the missed ones for an event id that was dropped", async () => {
     const all = open({ maxQueued: 2 });
     const session = await all.harness.open();
     await subscribe(all.harness, session);
@@ -211,7 +211,7 @@ describe("Legacy leg's streams", () => {
     expect(all.harness.leg.dropped).toBe(0);
   });
 
-  it("keep results longer than progress, and count what nobody was sent", async () => {
+  it("keep results longer than progress, and count dropped events that were never sent", async () => {
     const all = open({ maxQueued: 4 });
     const { harness, steps } = all;
     const session = await harness.open();
@@ -252,7 +252,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.get({ session }, ids(resumed)[0]).given?.status).toBe(204);
   });
 
-  it("hold back what a slow client does not read, and are ended when it does not for long", async () => {
+  it("pause for a slow client, and end when it does not read for long", async () => {
     const all = open({ stallMs: 1000 });
     const session = await all.harness.open();
     await subscribe(all.harness, session);
@@ -271,7 +271,7 @@ describe("Legacy leg's streams", () => {
     expect(all.harness.get({ session }).sink?.state).toBe("open");
   });
 
-  it("end when their caller's token does, and are there for a newer one of the same caller", async () => {
+  it("end when their caller's token expires, and can be resumed with a newer one", async () => {
     const { harness } = open();
     const caller: Caller = { ...alice, expiresAt: Date.now() / 1000 + 60 };
     const session = await harness.open({ caller });
@@ -285,7 +285,7 @@ describe("Legacy leg's streams", () => {
     );
   });
 
-  it("end at once when their caller's token is taken back, and are there for another one of the same caller", async () => {
+  it("end at once when their caller's token is revoked, and can be resumed with another one", async () => {
     const { harness } = open();
     const controller = new AbortController();
     const caller = withRevocation(alice, controller.signal);
@@ -301,7 +301,7 @@ describe("Legacy leg's streams", () => {
     expect(late.sink?.state).not.toBe("open");
   });
 
-  it("last as long as their caller's token, also where that is longer than a timer can be", async () => {
+  it("last until their caller's token expires, also beyond the longest timer", async () => {
     const { harness } = open();
     const dayMs = 86_400_000;
     const caller: Caller = { ...alice, expiresAt: (Date.now() + 30 * dayMs) / 1000 };
@@ -313,7 +313,7 @@ describe("Legacy leg's streams", () => {
     expect(stream.sink?.state).toBe("ended");
   });
 
-  it("are refused when their caller has too many, and make room when they end", async () => {
+  it("are refused at their caller's limit, and count no longer when they end", async () => {
     const { harness } = open({ maxStreams: 1 });
     const [one, two] = [await harness.open(), await harness.open()];
     const stream = harness.get({ session: one });
@@ -323,7 +323,7 @@ describe("Legacy leg's streams", () => {
     expect(harness.get({ session: two }).sink?.state).toBe("open");
   });
 
-  it("are resumed in the place of who read them before, where no other is left", async () => {
+  it("reuse the permit of the connection that they replace", async () => {
     const { harness } = open({ maxStreams: 1 });
     const session = await harness.open();
     const first = harness.get({ session });
@@ -337,7 +337,7 @@ describe("Legacy leg's streams", () => {
   it.each([
     ["does not read", 31_000, true],
     ["is nobody any more", 61_000, false],
-  ])("abort a call that nobody waits for when its client %s, and no other", async (_, afterMs, isFull) => {
+  ])("abort the call that only they waited for when the client %s, and no other call", async (_, afterMs, isFull) => {
     const { harness, steps } = open();
     const caller = { ...alice, expiresAt: Date.now() / 1000 + 60 };
     const session = await harness.open({ caller });
@@ -358,7 +358,7 @@ describe("Legacy leg's streams", () => {
     expect(steps.counts).toEqual({ aborted: 1, arrived: 1 });
   });
 
-  it("abort such a call when who has resumed it leaves, and not when they take it over", async () => {
+  it("abort such a call when the client that resumed it leaves, and not when another client resumes it", async () => {
     const { harness, steps } = open();
     const session = await harness.open();
     const reply = harness.post(callOf(1, "stroll", { token: 1 }), { session });
@@ -372,7 +372,7 @@ describe("Legacy leg's streams", () => {
     await harness.until(() => steps.counts.aborted === 1);
   });
 
-  it("abort of a batch those calls whose tool says so when its client leaves, and begin none of them later", async () => {
+  it("abort the calls of a batch whose tool is abortable when the client leaves, and start none of them later", async () => {
     const { harness, steps } = open({}, true);
     const session = await harness.open();
     const args = { calls: ["walk", "stroll", "walk"].map((tool) => ({ tool })) };
@@ -429,7 +429,7 @@ describe("Legacy leg's streams", () => {
     expect(resumed.sink?.state).toBe("ended");
   });
 
-  it("leave nothing behind when the leg is closed", async () => {
+  it("release everything when the handler is closed", async () => {
     const all = open({ keepAliveMs: 1000 });
     const { harness, steps } = all;
     const session = await harness.open();

@@ -32,7 +32,7 @@ function drain(take: (key: string, cost: number) => LimitVerdict, key: string, c
 }
 
 describe("memoryLimiter()", () => {
-  it("lets 20 calls through at once, and then two a second", () => {
+  it("allows 20 calls at once, and then two a second", () => {
     const { time, take } = limiterAt();
     expect(drain(take, "a")).toBe(20);
     expect(take()).toEqual({ ok: false, retryAfterMs: 500 });
@@ -43,7 +43,7 @@ describe("memoryLimiter()", () => {
     expect(take()).toEqual({ ok: false, retryAfterMs: 500 });
   });
 
-  it("lets 20 changes through at once and 30 a minute, and holds up no read that follows them", () => {
+  it("allows 20 changes at once and 30 a minute, and delays no read that follows", () => {
     const { time, take } = limiterAt();
     expect(drain(take, "a", 4)).toBe(20);
     expect(take("a", 4)).toEqual({ ok: false, retryAfterMs: 2000 });
@@ -64,7 +64,7 @@ describe("memoryLimiter()", () => {
     expect(take("a").ok).toBe(false);
   });
 
-  it("holds no more than a burst, however long nobody asks", () => {
+  it("holds at most one burst after any rest", () => {
     const { time, take } = limiterAt({ burst: 5 });
     time.now += 1e12;
     expect(drain(take, "a")).toBe(5);
@@ -78,7 +78,7 @@ describe("memoryLimiter()", () => {
     expect(drain(take, "a")).toBe(2);
   });
 
-  it("takes nothing from whom it refuses", () => {
+  it("charges nothing for a refused call", () => {
     const { time, take } = limiterAt({ burst: 1 });
     take();
     for (let index = 0; index < 100; index += 1) take();
@@ -86,7 +86,7 @@ describe("memoryLimiter()", () => {
     expect(take()).toEqual({ ok: true });
   });
 
-  it("never lets more through than burst and rate allow, and never refuses who waited as long as told", () => {
+  it("never exceeds burst and rate, and never refuses a caller who waited as long as asked", () => {
     const step = record({ waits: integer({ min: 0, max: 20_000 }), cost: constantFrom(1, 4) });
     const limits = record({ perMinute: integer({ min: 1, max: 1000 }), burst: integer({ min: 1, max: 50 }) });
     const check = ({ perMinute, burst }: Required<RateLimits>, steps: readonly { waits: number; cost: number }[]) => {
@@ -117,7 +117,7 @@ describe("memoryLimiter()", () => {
     expect(forgotten.length).toBeGreaterThanOrEqual(15_000);
   });
 
-  it("gives whoever makes keys no more than a full bucket each, and none of those that they emptied", () => {
+  it("gives each new key one full bucket, and keeps emptied buckets", () => {
     const { take } = limiterAt();
     const emptied = Array.from({ length: 100 }, (_, index) => `emptied ${index}`);
     for (const key of emptied) drain(take, key);
@@ -140,12 +140,12 @@ describe("memoryLimiter()", () => {
 describe("createCallLimiter()", () => {
   const auth = bearer({ resource: "https://ci.example/mcp", verify: async () => undefined });
 
-  it("limits nobody when nobody says who they are, whatever was asked for", () => {
+  it("limits no anonymous caller", () => {
     expect(createCallLimiter({})).toBeUndefined();
     expect(createCallLimiter({ rateLimit: { perMinute: 1 } })).toBeUndefined();
   });
 
-  it("lets a limiter of an author that resolves with no verdict end nothing but its call", async () => {
+  it("fails only the call when the author's limiter resolves without a verdict", async () => {
     const rejections = noteRejections();
     const limiter = createCallLimiter({ auth, rateLimit: { limit: async () => undefined as never } });
     await limiter?.limit("a", 1);
@@ -153,7 +153,7 @@ describe("createCallLimiter()", () => {
     expect(rejections.end()).toEqual([]);
   });
 
-  it("limits nobody when it is turned off", () => {
+  it("limits no caller when it is turned off", () => {
     expect(createCallLimiter({ auth, rateLimit: false })).toBeUndefined();
   });
 
@@ -193,7 +193,7 @@ describe("createCallLimiter()", () => {
 });
 
 describe("fromRateLimiterFlexible()", () => {
-  it("lets through what the limiter lets through, and says how long to wait", async () => {
+  it("passes on the limiter's verdict, and the time to wait", async () => {
     const limiter = fromRateLimiterFlexible(new RateLimiterMemory({ points: 7, duration: 60 }));
     expect(await limiter.limit("a", 1)).toEqual({ ok: true });
     expect(await limiter.limit("a", 6)).toEqual({ ok: true });
@@ -203,7 +203,7 @@ describe("fromRateLimiterFlexible()", () => {
     expect(await limiter.limit("b", 1)).toEqual({ ok: true });
   });
 
-  it("says the longest wait when several limiters are one", async () => {
+  it("takes the longest wait of several limiters", async () => {
     const short = new RateLimiterMemory({ keyPrefix: "short", points: 1, duration: 1 });
     const long = new RateLimiterMemory({ keyPrefix: "long", points: 1, duration: 60 });
     const limiter = fromRateLimiterFlexible(new RateLimiterUnion(short, long));
@@ -219,7 +219,7 @@ describe("fromRateLimiterFlexible()", () => {
     ["an empty object", {}],
     ["a wait that is no number", { msBeforeNext: Number.NaN }],
     ["a union of which one failed", { a: { msBeforeNext: 1 }, b: new Error("gone") }],
-  ])("lets nothing through and passes it on when the limiter rejects with %s", async (_, rejection) => {
+  ])("allows nothing and passes on the error when the limiter rejects with %s", async (_, rejection) => {
     const limiter = fromRateLimiterFlexible({ consume: async () => Promise.reject(rejection) });
     await expect(limiter.limit("a", 1)).rejects.toBe(rejection);
   });

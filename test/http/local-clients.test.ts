@@ -74,7 +74,7 @@ describe.skipIf(networkAddress === undefined)(
   () => {
     const host = String(networkAddress);
 
-    it("is refused without auth, whatever its Host says, with one warning", async () => {
+    it("is refused without auth for any Host, with one warning", async () => {
       const handler = handle();
       const answers = [await sendTo(host, handler), await sendTo(host, handler)];
       for (const answer of answers) {
@@ -97,7 +97,7 @@ describe.skipIf(networkAddress === undefined)(
       expect(warned).toEqual([]);
     });
 
-    it("is asked for a token where there is auth", async () => {
+    it("is served with auth if it has a token", async () => {
       const resource = "https://demo.example/mcp";
       const auth = bearer({ resource, verify: async () => undefined });
       expect(await sendTo(host, handle({ auth }))).toMatch(/^HTTP\/1\.1 401 /);

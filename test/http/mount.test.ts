@@ -124,7 +124,7 @@ describe("a stream under Hono on Node", () => {
 });
 
 describe("an app mounted at another path than its own", () => {
-  it("warns once, with the option that changes it, and not of what is no message", async () => {
+  it("logs one warning with the option to change, and none for requests that are no messages", async () => {
     const handler = handle({ allowAnonymous: true });
     const app = await createHono();
     app.all("/api/*", (context) => handler(context.req.raw));
@@ -182,7 +182,7 @@ describe.each(Object.entries(mounts))("an app served by %s", (_name, mount) => {
 });
 
 describe("httpHandler()", () => {
-  it("throws what the app throws when it opens it, and INVALID_OPTION before that", () => {
+  it("throws INVALID_OPTION before it opens the app, and then the app's own error", () => {
     const app = {
       open: (): never => {
         throw new TypeError("cannot open");
@@ -192,7 +192,7 @@ describe("httpHandler()", () => {
     expect(() => httpHandler(app, { maxQueued: 0 })).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   });
 
-  it("is what its fetch is, counts, and answers that it is closing once it is closed", async () => {
+  it("is its own fetch function, counts requests, and refuses requests once it is closed", async () => {
     const handler = handle({ allowAnonymous: true });
     const ask = (): Request =>
       new Request("http://localhost/mcp", modernPost("tools/call", { name: "add", arguments: { by: 1 } }));
@@ -222,7 +222,7 @@ describe("httpHandler()", () => {
     expect(answer.status).toBe(403);
   });
 
-  it("closes the app when auth is given that nobody could use", async () => {
+  it("closes the app when no token could pass its auth", async () => {
     const { app } = createDemo();
     let closed = 0;
     const opening = {

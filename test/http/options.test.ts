@@ -16,7 +16,7 @@ const auth: HttpAuth = {
 const invalid = expect.objectContaining({ code: "INVALID_OPTION" });
 
 describe("the options of http()", () => {
-  it("have the defaults that they promise when nothing is said", () => {
+  it("have the documented defaults", () => {
     expect(resolveServerOptions({})).toEqual({
       hosts: ["localhost", "127.0.0.1", "[::1]"],
       origins: "loopback",
@@ -47,7 +47,7 @@ describe("the options of http()", () => {
     [1, 1],
     [15, 1],
     [33, 2],
-  ])("give one caller a sixteenth, at least one, when there are %d sessions", (maxSessions, expected) => {
+  ])("give one caller a sixteenth, at least one, of %d sessions", (maxSessions, expected) => {
     expect(resolveHandlerOptions({ maxSessions }).maxSessionsPerPrincipal).toBe(expected);
   });
 
@@ -79,7 +79,7 @@ describe("the options of http()", () => {
   });
 
   it.each(["ci.example", "ci.example:8443", "192.0.2.7", "[::2]", "127.0.0.1.example", "localhost.example"])(
-    "are refused without auth when %s is a host, unless anybody may ask",
+    "refuse the host %s without auth, unless allowAnonymous is set",
     (host) => {
       const allowedHosts = ["localhost", host];
       for (const resolve of [resolveHandlerOptions, resolveServerOptions]) {
@@ -133,14 +133,11 @@ describe("the options of http()", () => {
     expect(() => resolveServerOptions(options as HttpOptions)).toThrow(invalid);
   });
 
-  it.each(["port", "host", "exit", "headersTimeoutMs"])(
-    "of a handler are refused when they name %s, which servers alone have",
-    (name) => {
-      expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);
-    },
-  );
+  it.each(["port", "host", "exit", "headersTimeoutMs"])("of a handler refuse %s, which only servers have", (name) => {
+    expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);
+  });
 
-  it("are taken as defaults when they are undefined", () => {
+  it("have their defaults when they are undefined", () => {
     // As above.
     const options = { maxQueued: undefined, host: undefined } as unknown as HttpOptions;
     expect(resolveServerOptions(options)).toEqual(resolveServerOptions({}));

@@ -103,7 +103,7 @@ describe.each(httpClients)("callers over HTTP, with $name", ({ connect }) => {
     return client;
   }
 
-  it("reach the handlers of procedures behind a link, each user's call with that user and never a token", async () => {
+  it("reach the handlers of procedures behind a link, each call with its user and never a token", async () => {
     const { link, seen } = await startTracker();
     const url = await serve(mcp(tracker).bridge(link));
     const [ada, bob] = await Promise.all([connectAs(url, tokens.ada), connectAs(url, tokens.bob)]);
@@ -121,7 +121,7 @@ describe.each(httpClients)("callers over HTTP, with $name", ({ connect }) => {
     expect(JSON.stringify(seen)).not.toContain("token-of");
   });
 
-  it("reach what a projection comes from, by derive.procedure and by a handler that names them", async () => {
+  it("reach the source of a projection, by derive.procedure and by a handler that passes them on", async () => {
     const { link, near, seen } = await startTracker();
     for (const over of [near, link]) {
       const url = await serve(mcp(deskOfTracker).bridge(projected(deskOfTracker, over)));
@@ -132,7 +132,7 @@ describe.each(httpClients)("callers over HTTP, with $name", ({ connect }) => {
     }
   });
 
-  it("are the same within calls of tools, with the scopes of the tool's authority", async () => {
+  it("are the same within nested calls, with the scopes of the calling tool", async () => {
     const { link, seen } = await startTracker();
     const app = mcp(tracker)
       .bridge(link)

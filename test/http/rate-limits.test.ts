@@ -109,7 +109,7 @@ async function attemptsOf(attempt: () => Promise<Answered>): Promise<number> {
 }
 
 describe("the default rate limit", () => {
-  it("lets a caller change something 20 times in a row by any tools, and warns once of the first refusal with the option", async () => {
+  it("allows 20 changes in a row by any tools, and logs the option with the first refusal", async () => {
     const warn = vi.spyOn(console, "error").mockImplementation(() => {});
     const { call, runs } = serve();
     for (let index = 0; index < 20; index += 1) expect(isLimited(await call("change"))).toBe(false);
@@ -131,7 +131,7 @@ describe("the default rate limit", () => {
     expect(isLimited(await call("erase"))).toBe(true);
   });
 
-  it("does not count what was refused before it ran, but bounds how often that may be asked for", async () => {
+  it("does not charge refused calls, but bounds their number", async () => {
     const { call, runs } = serve();
     for (let index = 0; index < 100; index += 1) {
       expect((await call("read", { id: 1 })).result?.content?.[0]?.text).toContain("VALIDATION_ERROR");
@@ -153,7 +153,7 @@ function resultsOf({ result }: Answered): readonly { readonly success: boolean; 
   return results;
 }
 
-describe("a rate limit of the author's", () => {
+describe("an author's rate limit", () => {
   const read = (call: Served["call"]) => () => call("read", { id: "a" });
 
   it.each<[string, HttpHandlerOptions["rateLimit"]]>([
@@ -180,7 +180,7 @@ describe("a rate limit of the author's", () => {
     expect(await attemptsOf(() => off.call("unknown"))).toBe(1000);
   });
 
-  it("bounds what a gateway tells of operations, and calls of none, but no batch that runs something", async () => {
+  it("charges reads of operations through a gateway, and batches that run something", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const names = ["list", "search", "call"];
     const vain = { calls: [{ tool: "unknown", input: {} }] };
@@ -218,7 +218,7 @@ describe("a retry", () => {
     }
   });
 
-  it("counts no call of a batch twice when its user was asked", async () => {
+  it("charges each call of a batch once when its user is asked", async () => {
     const { agree, runs } = serve({ perMinute: 12, burst: 32 });
     const calls = Array.from({ length: 8 }, (_, n) => ({ tool: "remove", input: { n } }));
     const answered = await agree("call", { parallel: true, calls }, { surface: "hub" });

@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const subscribe = { id: 1, method: "resources/subscribe", params: { uri: "app://state" } };
 
-describe("A token of the same caller's that was granted less", () => {
-  it("is refused the streams of a session, and told all that they take, when something was asked for with more", async () => {
+describe("A token of the same caller with fewer scopes", () => {
+  it("cannot read the streams of a session that was used with more scopes, and gets all their names", async () => {
     const harness = open(openSteps().runtime);
     const session = await harness.open({ caller: full });
     const told = harness.post(callOf(2, "echo", { args: { text: "secret" }, token: 7 }), { session, caller: full });
@@ -36,7 +36,7 @@ describe("A token of the same caller's that was granted less", () => {
     expect(harness.get({ session, caller: full }, first).messages).toMatchObject([{ id: 2 }]);
   });
 
-  it("reads no more when something is asked for with more behind it, and nothing ends for who was granted all", async () => {
+  it("cannot read further once the session is used with more scopes; the full token can", async () => {
     const harness = open(openSteps().runtime);
     const session = await harness.open({ caller: less });
     const early = harness.get({ session, caller: less });
@@ -50,7 +50,7 @@ describe("A token of the same caller's that was granted less", () => {
     expect(late.sink?.state).toBe("ended");
   });
 
-  it("reads what it may when nothing more was asked for", async () => {
+  it("can read the streams of a session that was used with the same scopes", async () => {
     const harness = open(openSteps().runtime);
     const session = await harness.open({ caller: less });
     expect(harness.get({ session, caller: less }).sink?.state).toBe("open");
@@ -58,7 +58,7 @@ describe("A token of the same caller's that was granted less", () => {
 });
 
 describe("Subscriptions of a session", () => {
-  it("wait for places as reads do, and are refused when too many wait", async () => {
+  it("wait for permits as reads do, and are refused when too many wait", async () => {
     const harness = open(openSteps().runtime, { maxInFlight: 2 });
     const session = await harness.open();
     const replies = Array.from({ length: 300 }, (_, id) => harness.post({ ...subscribe, id }, { session }));
@@ -68,7 +68,7 @@ describe("Subscriptions of a session", () => {
     expect(replies.filter(({ given }) => given?.status === 200)).toHaveLength(258);
   });
 
-  it("give their places back when they are cancelled, waiting or not", async () => {
+  it("release their permits when they are cancelled, waiting or not", async () => {
     const harness = open(openSteps().runtime, { maxInFlight: 1 });
     const session = await harness.open();
     for (let id = 0; id < 5; id += 1) harness.post({ ...subscribe, id }, { session });
@@ -93,7 +93,7 @@ describe("Every answer within a session", () => {
 });
 
 describe("A handshake", () => {
-  it("is answered with an internal error, takes no place, and is reported, when making its session fails", async () => {
+  it("gets an internal error, holds no permit, and is reported, when creating its session fails", async () => {
     const faults: unknown[] = [];
     const { runtime } = openSteps();
     const scopes = new Proxy(runtime.scopes, {

@@ -47,7 +47,7 @@ function stepsOf(messages: readonly Record<string, unknown>[]): unknown[] {
   return messages.map((message) => Reflect.get(Object(message["params"]), "progress") ?? Object.keys(message).at(-1));
 }
 
-describe("Legacy leg", () => {
+describe("SessionHandler", () => {
   it("opens a session with a handshake, and answers in it", async () => {
     const { harness } = open();
     const session = await harness.open();
@@ -73,7 +73,7 @@ describe("Legacy leg", () => {
     expect(ids.every((id) => /^[0-9a-f]{12}\.1\.[0-3]$/.test(id ?? ""))).toBe(true);
   });
 
-  it("answers in one piece when there is no token, whatever the call reports", async () => {
+  it("answers with one JSON response without a progress token, also if the call reports progress", async () => {
     const all = open();
     const session = await all.harness.open();
     const reply = all.harness.post(callOf(1, "walk"), { session });
@@ -84,7 +84,7 @@ describe("Legacy leg", () => {
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: {} } });
   });
 
-  it("answers in one piece when its client does not read streams", async () => {
+  it("answers with one JSON response when its client does not accept streams", async () => {
     const all = open();
     const session = await all.harness.open();
     const headers = { accept: "application/json" };
@@ -96,7 +96,7 @@ describe("Legacy leg", () => {
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: {} } });
   });
 
-  it("answers an error in one piece when nothing was said before it", async () => {
+  it("answers with one JSON error when no report came before it", async () => {
     const { harness } = open();
     const session = await harness.open();
     const reply = harness.post(callOf(1, "nope", { token: "t" }), { session });
@@ -114,7 +114,7 @@ describe("Legacy leg", () => {
     expect(reply.sink?.text).toContain(": keep-alive");
   });
 
-  it("opens it with an id to resume from when the handler runs, for who leaves before the first word", async () => {
+  it("opens the stream with an event id when the handler starts, so that it can be resumed", async () => {
     const all = open();
     const { session, reply } = await walkIn(all, 0);
     expect(reply.events).toMatchObject([{ data: undefined }]);
@@ -127,7 +127,7 @@ describe("Legacy leg", () => {
     expect(stepsOf(resumed.messages)).toEqual([1, "result"]);
   });
 
-  it("answers with a status what is refused before the handler runs, also with a token", async () => {
+  it("answers a request that is refused before its handler with a status, also with a progress token", async () => {
     const { harness } = open({ maxInFlight: 1 });
     const caller = { ...alice, scopes: [] };
     const session = await harness.open({ caller });
@@ -157,7 +157,7 @@ describe("Legacy leg", () => {
     }
   });
 
-  it("refuses a request when one of its id is still running, and answers that one", async () => {
+  it("refuses a request whose id is still in use, and answers the first one", async () => {
     const all = open();
     const session = await all.harness.open();
     const first = all.harness.post(callOf(1, "walk"), { session });
@@ -190,7 +190,7 @@ describe("Legacy leg", () => {
   });
 });
 
-describe("Legacy leg's sessions", () => {
+describe("SessionHandler's sessions", () => {
   it.each<readonly [string, string | undefined, { readonly status: number; readonly code: number }]>([
     ["no id", undefined, { status: 400, code: -32000 }],
     ["an id that never was", "00000000-0000-4000-8000-000000000000", { status: 404, code: -32001 }],
@@ -210,7 +210,7 @@ describe("Legacy leg's sessions", () => {
     expect(harness.counters.read()).toMatchObject({ caps: 1, gate: 0 });
   });
 
-  it("answer another principal as if they never were", async () => {
+  it("do not exist for another principal", async () => {
     const { harness } = open();
     const session = await harness.open({ caller: alice });
     const [foreign, unknown] = [session, "00000000-0000-4000-8000-000000000000"].map((id) => [
@@ -254,7 +254,7 @@ describe("Legacy leg's sessions", () => {
     expect(unknown.plain.status).toBe(404);
   });
 
-  it("take no place when the handshake fails", async () => {
+  it("hold no permit when the handshake fails", async () => {
     const { harness } = open({ maxSessions: 1 });
     const failed = harness.post({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } });
     await harness.until(() => failed.isOver);
@@ -298,7 +298,7 @@ describe("Legacy leg's sessions", () => {
     expect(harness.post({ id: 1, method: "ping" }, { session, headers }).plain.status).toBe(status);
   });
 
-  it("give way to a new one of their caller's when they have been idle the longest", async () => {
+  it("are replaced by a new one of the same caller, the longest idle first", async () => {
     const { harness } = open({ maxSessions: 8, maxSessionsPerPrincipal: 3 });
     const ping = (session: string, caller = alice): number =>
       harness.post({ id: 1, method: "ping" }, { session, caller }).plain.status;
@@ -320,7 +320,7 @@ describe("Legacy leg's sessions", () => {
     expect(harness.setting.admission.counts.sessions).toBe(4);
   });
 
-  it("give way whosever they are when the server has no place left", async () => {
+  it("are replaced by any caller's when the server is full", async () => {
     const { harness } = open({ maxSessions: 2, maxSessionsPerPrincipal: 2 });
     const alices = await harness.open({ caller: alice });
     const bobs = await harness.open({ caller: bob });
@@ -331,7 +331,7 @@ describe("Legacy leg's sessions", () => {
     expect(harness.post({ id: 1, method: "ping" }, { session: last }).plain.status).toBe(200);
   });
 
-  it("do not give way within ten seconds of their last request", async () => {
+  it("are not replaced within ten seconds of their last request", async () => {
     const { harness } = open({ maxSessions: 1 });
     const session = await harness.open();
     await harness.clock.pass(9000);
@@ -343,7 +343,7 @@ describe("Legacy leg's sessions", () => {
     expect([refused.plain.status, ping()]).toEqual([409, 200]);
   });
 
-  it("give way at once when their client has closed its stream, but not when it asked for something since", async () => {
+  it("are replaced at once after their client closed its stream, unless a request came since", async () => {
     const { harness } = open({ maxSessions: 2 });
     const [left, back] = [await harness.open(), await harness.open()];
     for (const session of [left, back]) harness.get({ session }).cut();
@@ -366,7 +366,7 @@ describe("Legacy leg's sessions", () => {
     expect(harness.post({ id: 2, method: "ping" }, { session }).plain.status).toBe(200);
   });
 
-  it("do not give way while something runs in them, also once it was cancelled", async () => {
+  it("are not replaced while a request runs, also a cancelled one", async () => {
     const all = open({ maxSessions: 1 });
     const { session } = await walkIn(all, 1);
     const refused = all.harness.post(handshakeOf("2025-11-25"));
@@ -375,7 +375,7 @@ describe("Legacy leg's sessions", () => {
     expect(all.harness.post({ id: 9, method: "ping" }, { session }).plain.status).toBe(200);
   });
 
-  it("abort what runs when they are deleted, and end its answers", async () => {
+  it("abort running requests and end their answers when they are deleted", async () => {
     const all = open();
     const { session, reply } = await walkIn(all, 1);
     const plain = all.harness.post(callOf(2, "walk"), { session });
@@ -390,7 +390,7 @@ describe("Legacy leg's sessions", () => {
     expect(all.harness.clock.size).toBe(1);
   });
 
-  it("end when nothing was done for a while, but not while somebody listens or something runs", async () => {
+  it("end when they are idle, but not while a client listens or a request runs", async () => {
     const all = open({ sessionIdleMs: 1000, keepAliveMs: 0 });
     const { harness } = all;
     const [idle, listening, running] = [await harness.open(), await harness.open(), await harness.open()];
@@ -421,8 +421,8 @@ describe("Legacy leg's sessions", () => {
   });
 });
 
-describe("Legacy leg's calls", () => {
-  it("are aborted without an answer when their client cancels them", async () => {
+describe("SessionHandler's calls", () => {
+  it("end without an answer when their client cancels them", async () => {
     const all = open();
     const { session, reply } = await walkIn(all, 1);
     const plain = all.harness.post(callOf(2, "walk"), { session });
@@ -446,7 +446,7 @@ describe("Legacy leg's calls", () => {
     expect(all.steps.counts.aborted).toBe(0);
   });
 
-  it("go on when the connection drops, and their result is there for who resumes", async () => {
+  it("continue when the connection drops, and a client that resumes gets their result", async () => {
     const all = open();
     const { harness } = all;
     const { session, reply } = await walkIn(all, 1);
@@ -462,7 +462,7 @@ describe("Legacy leg's calls", () => {
     expect(all.steps.counts.aborted).toBe(0);
   });
 
-  it("go on live for who resumes before they are over", async () => {
+  it("continue live for a client that resumes before their end", async () => {
     const all = open();
     const { harness } = all;
     const { session, reply } = await walkIn(all, 2);
@@ -478,7 +478,7 @@ describe("Legacy leg's calls", () => {
     expect(harness.get({ session }, resumed.events.at(-1)?.id).given?.status).toBe(204);
   });
 
-  it("are aborted when the connection drops where their tool says so", async () => {
+  it("are aborted when the connection drops if their tool is abortable", async () => {
     const all = open();
     const { harness } = all;
     const session = await harness.open();

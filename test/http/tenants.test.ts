@@ -228,7 +228,7 @@ describe("callers who share an id and differ in issuer, client or tenant", () =>
     expect(await ready.json()).toMatchObject({ limits: { partBytes } });
   });
 
-  it("have limits of their own", async () => {
+  it("have separate limits", async () => {
     const handler = openApp();
     opened.push(handler);
     const limited = async (token: string): Promise<boolean> => {

@@ -36,7 +36,7 @@ function telling(...steps: readonly unknown[]) {
 }
 
 describe("the steps of an agent (D11)", () => {
-  it("are told as progress that rises by one, the kind in words, all of it for programs", async () => {
+  it("become progress that rises by one, with the kind in the message and everything in _meta", async () => {
     const { reports, outcome } = await runAgent(
       telling(
         { kind: "llm_call_started", model: "echo-1" },
@@ -66,7 +66,7 @@ describe("the steps of an agent (D11)", () => {
     expect(outcome).toMatchObject({ kind: "answer", text: '{"value":"told"}' });
   });
 
-  it("come with tokens only where the agent says how many, and never with a number that is none", async () => {
+  it("carry tokens only if the agent counts them, and never an invalid number", async () => {
     const { reports, call, faults } = await runAgent(
       telling(
         { kind: "llm_call_completed" },
@@ -104,7 +104,7 @@ describe("the steps of an agent (D11)", () => {
     expect(call.meta).not.toHaveProperty("surface-mcp/tokens");
   });
 
-  it("are left out, and reported once, where they are none, and the run goes on", async () => {
+  it("are left out and reported once if they are invalid, and the run continues", async () => {
     const hostile = Object.defineProperty({}, "kind", {
       enumerable: true,
       get() {
@@ -121,7 +121,7 @@ describe("the steps of an agent (D11)", () => {
     expect(outcome).toMatchObject({ kind: "answer" });
   });
 
-  it("are told without what of them is no JSON", async () => {
+  it("lose the parts that are no JSON", async () => {
     const cyclic: Record<string, unknown> = { kind: "cyclic" };
     cyclic["self"] = cyclic;
     const { reports } = await runAgent(
@@ -138,12 +138,12 @@ describe("the steps of an agent (D11)", () => {
     ]);
   });
 
-  it("are told in words alone where they are more than 4 KiB", async () => {
+  it("become a message only if they exceed 4 KiB", async () => {
     const { reports } = await runAgent(telling({ kind: "large", all: "x".repeat(5000) }));
     expect(reports).toEqual([{ progress: 1, message: "large" }]);
   });
 
-  it("are told by step() too, until the run has ended", async () => {
+  it("may come from step() until the run ends", async () => {
     let late: ((step: AgentStep) => void) | undefined;
     const { reports, outcome } = await runAgent(
       agent({
@@ -162,7 +162,7 @@ describe("the steps of an agent (D11)", () => {
     expect(outcome).toMatchObject({ text: '{"value":1}' });
   });
 
-  it("are not looked at where nobody asked for progress", async () => {
+  it("are not read without a progress token", async () => {
     const source = agent({
       name: "quiet",
       async *run() {
@@ -178,7 +178,7 @@ describe("the steps of an agent (D11)", () => {
 });
 
 describe("a run of an agent (D14)", () => {
-  it("has a run id and a context of its own, however many run at once", async () => {
+  it("has its own run id and context among concurrent runs", async () => {
     const source = agent({
       name: "own",
       input: z.object({ mine: z.number() }),
@@ -206,7 +206,7 @@ describe("a run of an agent (D14)", () => {
     }
   });
 
-  it("has memory of its own where its author says nothing (D15)", async () => {
+  it("has its own memory by default (D15)", async () => {
     const source = agent({
       name: "memory",
       run: async (_input, { context }) => {
@@ -221,7 +221,7 @@ describe("a run of an agent (D14)", () => {
     }
   });
 
-  it("shares what its author shares (D15)", async () => {
+  it("uses the memory that its author shares (D15)", async () => {
     const shared = { count: 0 };
     const source = agent({
       name: "shared",
@@ -232,7 +232,7 @@ describe("a run of an agent (D14)", () => {
     expect((await runAgent(source)).outcome).toMatchObject({ text: '{"value":2}' });
   });
 
-  it("makes its context when it is first asked for, once, and puts it away when it has ended", async () => {
+  it("creates its context once at first use, and disposes of it at its end", async () => {
     const told: string[] = [];
     const source = agent({
       name: "kept",
@@ -258,7 +258,7 @@ describe("a run of an agent (D14)", () => {
     expect(told).toEqual(["made", "ran with 1", "ended"]);
   });
 
-  it("is told by its id where it fails, and nothing of what was thrown", async () => {
+  it("fails with its id and nothing of the thrown error", async () => {
     for (const thrown of [new Error("secret"), "secret", undefined, null, { secret: true }]) {
       const { outcome, call, faults } = await runAgent(
         agent({
@@ -277,7 +277,7 @@ describe("a run of an agent (D14)", () => {
     }
   });
 
-  it("refuses with what its author says", async () => {
+  it("fails with its author's refusal", async () => {
     const { outcome } = await runAgent(
       agent({
         name: "refuses",
@@ -298,7 +298,7 @@ describe("a run of an agent (D14)", () => {
     expect((await runAgent(source)).outcome).toMatchObject({ kind: "refused", code: "INTERNAL" });
   });
 
-  it("answers with what its schema allows and nothing else", async () => {
+  it("returns only values that fit its schema", async () => {
     const source = agent({
       name: "a",
       output: z.object({ text: z.string() }),
@@ -309,7 +309,7 @@ describe("a run of an agent (D14)", () => {
   });
 });
 
-describe("what an agent may answer", () => {
+describe("an agent's result", () => {
   const told = (message: string) => ({ kind: message });
   async function* later(): AsyncGenerator<AgentStep, string> {
     yield told("one");
@@ -389,7 +389,7 @@ describe("agent()", () => {
     expect(thrownBy(() => void make())).toMatchObject({ code });
   });
 
-  it("says of its operation what its author says of the agent", () => {
+  it("has the title and hints of the agent's options", () => {
     const source = agent({
       name: "crew.write",
       title: "Write",
@@ -408,13 +408,13 @@ describe("agent()", () => {
 describe("agents()", () => {
   const named = (name: string) => agent({ name, run: () => name });
 
-  it("makes one source of several", async () => {
+  it("combines several agents into one source", async () => {
     const source = agents(named("one"), named("two"));
     expect(source.list().map(({ name }) => name)).toEqual(["one", "two"]);
     expect((await runAgent(source)).outcome).toMatchObject({ text: '{"value":"one"}' });
   });
 
-  it("refuses two of one name, also on the wire", () => {
+  it("refuses two agents with one name, also with one wire name", () => {
     expect(thrownBy(() => void agents(named("a"), named("a")))).toMatchObject({ code: "NAME_COLLISION" });
     expect(thrownBy(() => void agents(named("a.b"), named("a_b")))).toMatchObject({ code: "NAME_COLLISION" });
   });

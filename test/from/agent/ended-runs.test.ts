@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 describe("a run of an agent that ends early", () => {
-  it("fires its signal, returns the generator, waits for its finally, and tells nothing more", async () => {
+  it("fires its signal, returns the generator, waits for its finally, and sends no more steps", async () => {
     const told: string[] = [];
     let letGo = (): void => {};
     const source = agent({
@@ -46,7 +46,7 @@ describe("a run of an agent that ends early", () => {
     expect(reports).toHaveLength(count);
   });
 
-  it("is returned where it waits for something that its signal ends, and nobody is told of that", async () => {
+  it("returns its generator while that awaits work that the signal ends, without a report", async () => {
     const told: string[] = [];
     const source = agent({
       name: "waits",
@@ -113,7 +113,7 @@ describe("a run of an agent that ends early", () => {
     expect(run.call.meta).toEqual({ "surface-mcp/runId": expect.any(String) });
   });
 
-  it("reports what its finally throws, which nobody else hears", async () => {
+  it("reports an error that its finally throws", async () => {
     const rejections = noteRejections();
     const source = agent({
       name: "torn",
@@ -138,7 +138,7 @@ describe("a run of an agent that ends early", () => {
     expect(rejections.end()).toEqual([]);
   });
 
-  it("runs its finally to the end where that yields, and tells nothing of it", async () => {
+  it("runs a finally that yields to its end, and sends none of it", async () => {
     let hasEnded = false;
     const source = agent({
       name: "late",
@@ -162,7 +162,7 @@ describe("a run of an agent that ends early", () => {
     expect([hasEnded, run.reports.some(({ message }) => message !== "turn")]).toEqual([true, false]);
   });
 
-  it("is let go of where its steps yield for ever after their end", async () => {
+  it("is abandoned when its generator yields forever after its end", async () => {
     const source = agent({
       name: "stubborn",
       async *run() {

@@ -40,7 +40,7 @@ describe.each(ways)("$name", { timeout: 30_000 }, ({ isModern, connect }) => {
   });
   afterAll(() => client.close());
 
-  it("is told the steps of an agent before its result, and nothing after it (D11)", async () => {
+  it("receives the steps of an agent before its result, and nothing after it (D11)", async () => {
     client.heard();
     const result = await client.callTool("count", { mine: "a" }, { onprogress() {} });
     await sleep(50);
@@ -56,29 +56,25 @@ describe.each(ways)("$name", { timeout: 30_000 }, ({ isModern, connect }) => {
   });
 
   // Where a machine is so busy that a client does not read for a while, it reads both in one piece all the same.
-  it(
-    "hands on the last step of an agent each time, although its result is there at once (D11)",
-    { retry: 5 },
-    async () => {
-      const last: (string | undefined)[] = [];
-      for (let run = 0; run < 20; run += 1) {
-        const messages: (string | undefined)[] = [];
-        await client.callTool("count", { mine: "b" }, { onprogress: ({ message }) => void messages.push(message) });
-        await sleep(5);
-        last.push(messages.at(-1));
-      }
-      expect(last).toEqual(Array.from({ length: 20 }, () => "tool_call_completed: search"));
-    },
-  );
+  it("receives the last step of an agent also when its result follows at once (D11)", { retry: 5 }, async () => {
+    const last: (string | undefined)[] = [];
+    for (let run = 0; run < 20; run += 1) {
+      const messages: (string | undefined)[] = [];
+      await client.callTool("count", { mine: "b" }, { onprogress: ({ message }) => void messages.push(message) });
+      await sleep(5);
+      last.push(messages.at(-1));
+    }
+    expect(last).toEqual(Array.from({ length: 20 }, () => "tool_call_completed: search"));
+  });
 
-  it("is told nothing but the result where it did not ask for progress (D11)", async () => {
+  it("receives only the result without a progress token (D11)", async () => {
     client.heard();
     await client.callTool("count", { mine: "a" });
     await sleep(20);
     expect(client.heard()).toEqual(["result"]);
   });
 
-  it("makes calls at once that share nothing, each with a run id of its own (D14)", async () => {
+  it("makes concurrent calls that share nothing, each with its own run id (D14)", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `call ${index}`);
     const results = await Promise.all(names.map((mine) => client.callTool("count", { mine })));
     // The output schema says so.
@@ -89,7 +85,7 @@ describe.each(ways)("$name", { timeout: 30_000 }, ({ isModern, connect }) => {
     expect(new Set(ids).size).toBe(20);
   });
 
-  it("is told which run has failed, and not why (D14)", async () => {
+  it("learns which run failed, and not why (D14)", async () => {
     const result = await client.callTool("fails");
     expect(result).toMatchObject({
       isError: true,
@@ -119,7 +115,7 @@ describe.each(ways)("$name", { timeout: 30_000 }, ({ isModern, connect }) => {
     await expect.poll(async () => JSON.stringify(await client.callTool("ended")), { timeout: 10_000 }).toContain(mine);
   });
 
-  it("is asked by an agent, which goes on with what it answers", async () => {
+  it("answers a question of an agent, which continues with the answer", async () => {
     const { structuredContent, _meta } = await client.callTool("ask");
     expect(structuredContent).toEqual({ runId: expect.stringMatching(uuid), text: "a rose", said: "accept" });
     // The output schema says so.

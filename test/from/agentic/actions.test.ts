@@ -13,7 +13,7 @@ function said(answer: unknown): unknown {
 }
 
 describe("the actions of a service", () => {
-  it("A1 are listed when they are told at once, and again when they are told later, equal ones in silence", async () => {
+  it("A1 are listed when they are announced at once, and again when they are announced later, with no notification for equal ones", async () => {
     const { service, actions } = stage({ actions: { heal: act(), flee: act() } });
     const shown = show(service);
     expect(shown.names()).toEqual(["heal", "flee"]);
@@ -26,7 +26,7 @@ describe("the actions of a service", () => {
     expect(shown.names()).toEqual(["heal"]);
   });
 
-  it("A1 are what they take now when a schema was changed in its place and told again", async () => {
+  it("A1 have the new input when a schema was changed in place and announced again", async () => {
     const to = { enum: ["left"] };
     const go: AgenticAction = { description: "go", schema: { type: "object", properties: { to } } };
     const { service, actions } = stage({ actions: { go } });
@@ -62,12 +62,12 @@ describe("the actions of a service", () => {
         additionalProperties: false,
       },
     ],
-  ])("A2 and A3 say what they take when they are %s", (_shape, action, schema) => {
+  ])("A2 and A3 have the input of an action that is %s", (_shape, action, schema) => {
     const shown = show(stage({ actions: { it: action } }).service);
     expect(shown.source.list()[0]?.inputSchema).toEqual(schema);
   });
 
-  it("A3 are carried out by the service when they take one input, and by themselves when they take several", async () => {
+  it("A3 run through the service with one input, and directly with several", async () => {
     const given: unknown[] = [];
     const add: AgenticAction = {
       parameters: [number, number],
@@ -88,7 +88,7 @@ describe("the actions of a service", () => {
     ]);
   });
 
-  it("A5 are none when they were not told yet, and are listed when they are", async () => {
+  it("A5 are missing before they are announced, and listed afterwards", async () => {
     const { service, actions } = stage();
     const shown = show(service);
     expect(shown.names()).toEqual([]);
@@ -107,20 +107,17 @@ describe("the actions of a service", () => {
     ["one takes something else", { heal: { description: "d", schema: number } }, 1],
     ["one is written in the other form", { heal: { description: "d" } }, 0],
     ["one does something else", { heal: { ...act("d"), execute: () => 7 } }, 0],
-  ])(
-    "A6 are told to have changed exactly when name, description or schema differ: %s",
-    async (_what, next, changes) => {
-      const { service, actions } = stage({ actions: { heal: act("d") } });
-      const shown = show(service);
-      const [before] = shown.source.list();
-      actions.tell(next);
-      await settled();
-      expect(shown.changes()).toBe(changes);
-      expect(shown.source.list()[0] === before).toBe(changes === 0 || Object.keys(next).length === 2);
-    },
-  );
+  ])("A6 change exactly when name, description or schema differ: %s", async (_what, next, changes) => {
+    const { service, actions } = stage({ actions: { heal: act("d") } });
+    const shown = show(service);
+    const [before] = shown.source.list();
+    actions.tell(next);
+    await settled();
+    expect(shown.changes()).toBe(changes);
+    expect(shown.source.list()[0] === before).toBe(changes === 0 || Object.keys(next).length === 2);
+  });
 
-  it("A6 are told once when a thousand maps come in a tick, and not at all when the last is as the first was", async () => {
+  it("A6 change once for a thousand maps in a tick, and not at all when the last equals the first", async () => {
     const { service, actions } = stage({ actions: { heal: act() } });
     const shown = show(service);
     for (let at = 0; at < 1000; at += 1) actions.tell({ [`a${at}`]: act() });
@@ -133,7 +130,7 @@ describe("the actions of a service", () => {
     expect(shown.changes()).toBe(1);
   });
 
-  it("A6 are the same when they are told in another order", async () => {
+  it("A6 do not change when they are announced in another order", async () => {
     const { service, actions } = stage({ actions: { heal: act(), flee: act() } });
     const shown = show(service);
     actions.tell({ flee: act(), heal: act() });
@@ -150,7 +147,7 @@ describe("the actions of a service", () => {
     expect(shown.changes()).toBe(0);
   });
 
-  it("run as they were told last when what they say is the same", async () => {
+  it("run the function that was announced last when the rest is equal", async () => {
     const two = { parameters: [number, number] };
     const { service, actions } = stage({ actions: { add: { ...two, execute: () => "old" } } });
     const shown = show(service);
@@ -158,7 +155,7 @@ describe("the actions of a service", () => {
     expect(await shown.invoke("add", { arg0: 1, arg1: 2 })).toEqual({ which: "new" });
   });
 
-  it("A7 are not run when they are not in what was told last", async () => {
+  it("A7 do not run when the last announcement lacks them", async () => {
     const { service, actions, ran } = stage({ actions: { heal: act() } });
     const shown = show(service);
     actions.tell({});
@@ -168,7 +165,7 @@ describe("the actions of a service", () => {
     expect(ran).toEqual([]);
   });
 
-  it("are not run when they take something else than what their input was held against", async () => {
+  it("do not run when their schema differs from the one that validated the input", async () => {
     const { service, actions, ran } = stage({ actions: { heal: { schema: number } } });
     const shown = show(service);
     actions.tell({ heal: { schema: { type: "string" } } });
@@ -191,7 +188,7 @@ describe("the actions of a service", () => {
     expect(said(await shown.invoke("heal"))).toEqual(expected);
   });
 
-  it("A8 reject with what the service throws, for the face to mask, also when it throws at once", async () => {
+  it("A8 reject with the service's error, to be masked, also when it throws synchronously", async () => {
     const fault = new Error("secret");
     const execute = (): never => {
       throw fault;
@@ -200,7 +197,7 @@ describe("the actions of a service", () => {
     await expect(shown.invoke("heal")).rejects.toBe(fault);
   });
 
-  it("A10 answer the service's own text when it says that they cannot be done any more", async () => {
+  it("A10 answer with the service's own reason when they are no longer possible", async () => {
     const execute = (name: string): string => `Action "${name}" is not available`;
     const shown = show(stage({ actions: { heal: act() }, execute }).service);
     expect(said(await shown.invoke("heal"))).toEqual({
@@ -209,7 +206,7 @@ describe("the actions of a service", () => {
     });
   });
 
-  it("are said to be what their author says when there is more to be said than the service does", () => {
+  it("take title and hints from their author's options", () => {
     const asked: string[] = [];
     const { service, actions } = stage({ actions: { look: act("looks"), heal: act() } });
     const shown = show(service, {
@@ -227,7 +224,7 @@ describe("the actions of a service", () => {
     expect(asked).toEqual(["look", "heal"]);
   });
 
-  it("are asked after by their own keys and those of the links to them, whatever their tools are called", () => {
+  it("take options by their own keys and those of the links to them, not by their tool names", () => {
     const asked: unknown[] = [];
     const far = stage({ actions: { "turn off!": act() } });
     const near = stage({ actions: { "turn-off": act() }, links: { "my cat": far.service } });
@@ -249,7 +246,7 @@ describe("the actions of a service", () => {
     ]);
   });
 
-  it("have it told once, when nobody looks any more, that what is to say more of them said nothing of any", () => {
+  it("report once, at the last unsubscription, an option key that named no action", () => {
     const { service } = stage({ actions: { look: act(), "turn-off": act() } });
     const shown = show(service, { describe: (action) => (action === "turn_off" ? { confirm: true } : undefined) });
     expect(shown.messages()).toEqual([]);
@@ -263,7 +260,7 @@ describe("the actions of a service", () => {
     expect(one.messages()).toEqual([]);
   });
 
-  it("A8 answer with their texts when their author says that those are answers", async () => {
+  it("A8 answer with returned texts when their author's options say so", async () => {
     const staged = stage({ actions: { look: act(), heal: act() }, execute: () => "a door" });
     const shown = show(staged.service, { describe: (action) => (action === "look" ? { texts: "answer" } : undefined) });
     expect(shown.source.list()[0]).not.toHaveProperty("texts");
@@ -284,7 +281,7 @@ describe("the actions of a service", () => {
     ["answers later", () => Promise.resolve({ scopes: ["a"] }) as never],
     ["answers a text", () => "query" as never],
     ["says of texts what nobody knows", () => ({ texts: "result" }) as never],
-  ])("are left out, and told of, when what is to say more of them %s", (_what, say) => {
+  ])("are left out and reported when the function for their options %s", (_what, say) => {
     const shown = show(stage({ actions: { heal: act() } }).service, { describe: say });
     expect(shown.names()).toEqual([]);
     expect(shown.messages()).toEqual([expect.stringMatching(/^Cannot list action "heal": .*; it is left out$/)]);

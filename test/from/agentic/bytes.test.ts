@@ -45,7 +45,7 @@ function object(properties: Readonly<Record<string, object>>, more: object = {})
   return { type: "object", properties, additionalProperties: false, ...more };
 }
 
-describe("the bytes that an action takes", () => {
+describe("bytes in the input of an action", () => {
   it("are a Blob of the media type that the schema names", async () => {
     expect(await textOf(await send(blob, { value: hello }))).toEqual(["image/png", "hello"]);
     expect(await textOf(await send({ type: "blob" }, { value: "" }))).toEqual(["", ""]);
@@ -66,7 +66,7 @@ describe("the bytes that an action takes", () => {
     expect(given).toStrictEqual(expected);
   });
 
-  it("are decoded wherever they are in an input, and nothing else of it is", async () => {
+  it("are decoded everywhere in an input, and no other value is", async () => {
     const schema = object({
       name: { type: "string" },
       picture: blob,
@@ -93,7 +93,7 @@ describe("the bytes that an action takes", () => {
     expect(await send(schema, { either: null })).toStrictEqual({ either: null });
   });
 
-  it("are read by the first alternative that they fit", async () => {
+  it("are decoded by the first alternative that fits", async () => {
     const either = { anyOf: [floats, { type: "string" }, object({ raw: blob })] };
     expect(await send(object({ either }), { either: halves })).toEqual({ either: new Float32Array([0.5, -2]) });
     expect(await send(object({ either }), { either: "hi" })).toEqual({ either: "hi" });
@@ -129,7 +129,7 @@ describe("the bytes that an action takes", () => {
     ["has a line break", "aGVs\nbG8="],
     ["has bits after its end", "aGVsbG9="],
     ["is a data URL", `data:image/png;base64,${hello}`],
-  ])("are refused by the name of their field when the text %s", async (_what, text) => {
+  ])("are refused with the name of their field when the text %s", async (_what, text) => {
     const refusal = await send(object({ at: object({ pictures: { type: "array", items: blob } }) }), {
       at: { pictures: [hello, text] },
     });
@@ -137,13 +137,13 @@ describe("the bytes that an action takes", () => {
     expect(await send(blob, { value: text })).toContain("- value: expected base64");
   });
 
-  it("are refused when they are no whole number of items", async () => {
+  it("are refused when their length is no multiple of the item size", async () => {
     expect(await send(object({ at: floats }), { at: hello })).toContain(
       "- at: expected 4 bytes for each item of a Float32Array, received 5 bytes",
     );
   });
 
-  it("are a base64 text to a model, which is told how the items of a typed buffer are kept", async () => {
+  it("are a base64 text in the schema, which describes the items of a typed buffer", async () => {
     const { agent } = play({
       actions: { it: { schema: object({ a: blob, b: { ...floats, description: "Heights" } }) } },
     });
@@ -158,7 +158,7 @@ describe("the bytes that an action takes", () => {
     });
   });
 
-  it("are decoded by what the action takes now, also where the text of its schema stays the same", async () => {
+  it("are decoded by the current schema, also when its JSON text stays the same", async () => {
     const { staged, agent } = play({ actions: { it: { schema: blob } } });
     await agent.tools["it"]?.({ value: hello });
     staged.actions.tell({ it: { schema: { type: "typed-buffer", mediaType: "image/png" } } });
@@ -177,7 +177,7 @@ describe("the bytes that an action takes", () => {
     expect(shown.changes()).toBe(0);
   });
 
-  it("leave an action out that has them where they cannot be decoded", () => {
+  it("exclude an action when they cannot be decoded", () => {
     const shown = show(stage({ actions: { it: { schema: { patternProperties: { a: blob } } }, other: {} } }).service);
     expect(shown.names()).toEqual(["other"]);
     expect(shown.messages()).toEqual([
@@ -210,7 +210,7 @@ describe("the bytes of a state", () => {
     expect(await asked.invoke("get_state", { keys: ["raw"] })).toEqual({ raw: hello });
   });
 
-  it("are a list of numbers where the schema declares one", async () => {
+  it("are a list of numbers if the schema declares one", async () => {
     const list = { type: "array", items: { type: "number" } };
     const value = { at: new Float32Array([0.5, -2]), not: new Float32Array([0.5, -2]) };
     const schema = { properties: { at: { oneOf: [list, { type: "null" }] }, not: floats } };
@@ -224,7 +224,7 @@ describe("the bytes of a state", () => {
     expect(readState(shown, "state/all")).toEqual([[0.5, -2]]);
   });
 
-  it("are answered together with the other states, each in its place, while a Blob is read", async () => {
+  it("are listed in their place among the other states while a Blob is read", async () => {
     const { service } = stage({ states: { a: state(new Blob([bytes])), b: state(2), c: state(new Map()) } });
     const answer = await show(service, { states: "tool" }).invoke("get_state", {});
     expect(JSON.stringify(answer)).toBe(

@@ -12,13 +12,13 @@ function cat(name = "cat"): Staged {
 }
 
 describe("the links of a service", () => {
-  it("are not looked at when nothing is said of them", () => {
+  it("are not read by default", () => {
     const staged = stage({ actions: { move: act() }, links: { cat: cat().service } });
     expect(show(staged.service).names()).toEqual(["move"]);
     expect(staged.links.opened).toBe(0);
   });
 
-  it("A15 show what a child has under the key of the link, and so on", async () => {
+  it("A15 show a child's actions under the key of the link, at any depth", async () => {
     const flea = stage({ name: "flea", actions: { jump: act() }, states: { at: state(1) } });
     const child = stage({ actions: { pet: act() }, states: { mood: state("wary") }, links: { flea: flea.service } });
     const root = stage({ actions: { move: act() }, states: { hp: state(1) }, links: { cat: child.service } });
@@ -29,7 +29,7 @@ describe("the links of a service", () => {
     expect([root.ran, child.ran, flea.ran]).toEqual([[], [], [["jump", undefined]]]);
   });
 
-  it("A16 go to another service, of which one change is told, when they say so", async () => {
+  it("A16 lead to another service after a change, with one notification", async () => {
     const [first, second] = [cat("first"), cat("second")];
     const root = stage({ actions: {}, links: { pet: first.service } });
     const shown = show(root.service, all);
@@ -45,7 +45,7 @@ describe("the links of a service", () => {
     expect(second.actions.opened).toBe(1);
   });
 
-  it("A16 run an action by the service that they lead to now when two services share it", async () => {
+  it("A16 run an action on the service that they lead to now when two services share it", async () => {
     const pet = act();
     const [first, second] = [stage({ actions: { pet } }), stage({ actions: { pet } })];
     const root = stage({ actions: {}, links: { cat: first.service } });
@@ -56,7 +56,7 @@ describe("the links of a service", () => {
     expect([first.ran, second.ran]).toEqual([[], [["pet", undefined]]]);
   });
 
-  it("A16 hide all that is behind them when they go", async () => {
+  it("A16 hide everything behind them when they go", async () => {
     const flea = stage({ actions: { jump: act() } });
     const child = stage({ actions: { pet: act() }, links: { flea: flea.service } });
     const root = stage({ actions: { move: act() }, links: { cat: child.service } });
@@ -79,7 +79,7 @@ describe("the links of a service", () => {
     expect([child.actions.opened, child.actions.ended]).toEqual([1, 0]);
   });
 
-  it("A17 are not followed when they lead back to themselves, or to a service on the way", () => {
+  it("A17 are not followed back to themselves, or to a service on the way", () => {
     const child = stage({ name: "child", actions: { pet: act() }, links: {} });
     const root = stage({ name: "root", actions: { move: act() }, links: { child: child.service } });
     root.links.tell({ me: root.service, child: child.service });
@@ -99,7 +99,7 @@ describe("the links of a service", () => {
     expect([shared.actions.opened, shared.states.opened, shared.links.opened]).toEqual([1, 1, 0]);
   });
 
-  it("A17 end, and are told of, when they go deeper than 8", () => {
+  it("A17 are followed to a depth of 8, with a report", () => {
     let service = stage({ actions: { end: act() }, links: {} }).service;
     for (let depth = 0; depth < 10; depth += 1)
       service = stage({ actions: { at: act() }, links: { n: service } }).service;
@@ -111,7 +111,7 @@ describe("the links of a service", () => {
     ]);
   });
 
-  it("A17 end, and that is told once, when there are more ways than anybody can walk", () => {
+  it("A17 are followed along a bounded number of paths, with one report", () => {
     let level: readonly AgenticService[] = [stage({ actions: { at: act() } }).service];
     for (let depth = 0; depth < 7; depth += 1) {
       const [next] = level;
@@ -124,7 +124,7 @@ describe("the links of a service", () => {
     expect(shown.messages()).toEqual(["Cannot follow all links: there are more than 1000"]);
   });
 
-  it("A18 are told by a tool, those that lead back too, when that is asked for", async () => {
+  it("A18 are listed by a tool, with those that lead back, if the option is set", async () => {
     const child = stage({ name: "child", actions: {}, links: {} });
     const root = stage({ name: "root", actions: {}, links: { me: stage().service, "a.b": child.service } });
     child.links.tell({ parent: root.service, self: child.service });
@@ -142,7 +142,7 @@ describe("the links of a service", () => {
     expect(child.actions.opened).toBe(0);
   });
 
-  it("A22 stand beside each other under their names when there are several services, and alone under none", async () => {
+  it("A22 have the name of their service as prefix among several services, and none for a single one", async () => {
     const [game, town] = [
       stage({ name: "game", actions: { move: act() } }),
       stage({ name: "the town", actions: { move: act() } }),
@@ -154,7 +154,7 @@ describe("the links of a service", () => {
     expect(town.ran).toEqual([["move", undefined]]);
   });
 
-  it("A22 stand under the names that they are given by, whatever they call themselves, when they are given by name", async () => {
+  it("A22 have the given name as prefix, and not the service's own name", async () => {
     const [shop, bank] = [
       stage({ name: "one", actions: { open: act() } }),
       stage({ name: "one", actions: { open: act() }, states: { cash: state(1) } }),

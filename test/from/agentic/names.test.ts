@@ -8,7 +8,7 @@ function decode(segment: string): string {
   return segment.replaceAll(/_x([0-9a-f]+)_/g, (_all, code: string) => String.fromCodePoint(parseInt(code, 16)));
 }
 
-describe("the names of what services have", () => {
+describe("names of actions, states and links", () => {
   it.each([
     ["heal", "heal"],
     ["get_state2", "get_state2"],
@@ -26,7 +26,7 @@ describe("the names of what services have", () => {
     expect(toIdSegment(key)).toBe(segment);
   });
 
-  it("A19 no two keys have one segment, whatever they are", () => {
+  it("A19 have different segments for different keys", () => {
     const key = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom("_", "x", "2", "e", "0", ".", "-", "X", "5", "f") }),
@@ -40,14 +40,14 @@ describe("the names of what services have", () => {
     );
   });
 
-  it("A19 keys of links cannot be taken for those of actions when they have dots", () => {
+  it("A19 keep keys of links apart from keys of actions with dots", () => {
     expect(toId(["a.b", "c"])).toBe("a_x2e_b.c");
     expect(toId(["a", "b.c"])).toBe("a.b_x2e_c");
     expect(toDotted(["a.b", "c"])).toBe("a%2Eb.c");
     expect(toDotted(["a%2Eb", "c"])).toBe("a%252Eb.c");
   });
 
-  it("a state has a path of a URI when its key can be written in one", () => {
+  it("give a state a URI path if its key can be written in one", () => {
     expect(toStatePath([], "hp")).toBe("state/hp");
     expect(toStatePath(["cat", "state"], "a/b c!é")).toBe("cat/state/state/a%2Fb%20c%21%C3%A9");
   });

@@ -13,7 +13,7 @@ function withActions(actions: Observe<Actions>): AgenticService {
   return { ...stage({ states: { hp: state(1) } }).service, actions };
 }
 
-describe("what a service tells", () => {
+describe("an observed service", () => {
   it("A21 is observed once however many apps, sources and sessions there are, and no longer than the last", async () => {
     const { service, actions, states } = stage({ actions: { heal: act() }, states: { hp: state(1) } });
     const source = agenticService(service, { states: "resource" });
@@ -72,7 +72,7 @@ describe("what a service tells", () => {
     },
   );
 
-  it("A21 is told to nobody after the end, also where it was told before", async () => {
+  it("A21 notifies no listener after the end, also for an announcement before it", async () => {
     const told: (() => void)[] = [];
     let notify: (value: Actions) => void = () => {};
     const service = withActions((tell) => {
@@ -91,7 +91,7 @@ describe("what a service tells", () => {
     expect(source.list()).toEqual([]);
   });
 
-  it("A21 is told to others when one who is told throws, and that is told of", async () => {
+  it("A21 notifies the other listeners when one throws, and reports its error", async () => {
     const { service, actions } = stage({ actions: {} });
     const shown = show(service);
     shown.source.subscribe(() => {
@@ -124,7 +124,7 @@ describe("what a service tells", () => {
     expect(show([new Counter("a"), new Counter("b")]).names()).toEqual(["a.count_a", "b.count_b"]);
   });
 
-  it("counts as never told when observing it throws, which is told of once and not tried again", async () => {
+  it("has no actions when observing throws, which is reported once and not repeated", async () => {
     let opened = 0;
     let late: (value: Actions) => void = () => {};
     const service = withActions((notify) => {
@@ -147,7 +147,7 @@ describe("what a service tells", () => {
   it.each<[string, () => unknown]>([
     ["nothing", () => undefined],
     ["a promise that rejects", () => Promise.reject(new Error("later"))],
-  ])("is listed all the same when observing it returns %s, which is told of", async (_what, stop) => {
+  ])("is listed when observing returns %s, with a report", async (_what, stop) => {
     const shown = show(
       withActions(
         observing<Actions>((notify) => {
@@ -163,7 +163,7 @@ describe("what a service tells", () => {
   });
 
   it.each([undefined, null, 7, "heal"])(
-    "leaves what was told before, and is told of once, when it is %j",
+    "keeps the last announcement, with one report, after the announcement %j",
     async (value) => {
       const { service, actions } = stage({ actions: { heal: act() } });
       const shown = show(service);
@@ -176,7 +176,7 @@ describe("what a service tells", () => {
     },
   );
 
-  it("is told of when ending it throws, and the rest is ended", () => {
+  it("ends its other observations when one fails to end, with a report", () => {
     const { states } = stage();
     const service: AgenticService = {
       ...withActions(() => () => {
@@ -190,7 +190,7 @@ describe("what a service tells", () => {
     expect(states.ended).toBe(1);
   });
 
-  it("is ended when the link that led to it goes while it is told for the first time", () => {
+  it("ends when the link to it goes during its first announcement", () => {
     const { service, actions, links } = stage({ actions: { heal: act() }, links: {} });
     const child = stage({ actions: {} });
     let ended = 0;
@@ -213,7 +213,7 @@ describe("what a service tells", () => {
     });
   });
 
-  it("lets others have their turn when a service tells something new each time that it is looked at", async () => {
+  it("lets other work run when each look at it announces something new", async () => {
     let made = 0;
     const links: AgenticService["links"] = (notify) => {
       notify({});
@@ -284,7 +284,7 @@ describe("what a service tells", () => {
       "a schema has a reference",
       { given: { a: { schema: { $ref: "#" } } }, names: [], why: '"$ref" is not supported' },
     ],
-  ])("leaves out what cannot be called, and that is told of once, when %s", async (_what, { given, names, why }) => {
+  ])("is listed without an uncallable action, with one report, when %s", async (_what, { given, names, why }) => {
     const { service, actions } = stage({ actions: {} });
     const shown = show(service);
     // What a caller who casts may tell.
@@ -312,7 +312,7 @@ describe("what a service tells", () => {
     expect(({} as Record<string, unknown>)["description"]).toBeUndefined();
   });
 
-  it.each(["", "..", "\ud800"])("leaves out a state whose key is %j, which no URI can hold", (key) => {
+  it.each(["", "..", "\ud800"])("is listed without a state whose key %j fits no URI", (key) => {
     const shown = show(stage({ states: { [key]: state(1), hp: state(2) } }).service, { states: "resource" });
     expect(shown.paths()).toEqual(["state/hp"]);
     expect(shown.messages()).toEqual([
@@ -320,7 +320,7 @@ describe("what a service tells", () => {
     ]);
   });
 
-  it("leaves out a link that leads to no service", () => {
+  it("is listed without a link that leads to no service", () => {
     const links = { a: null, b: {}, c: { actions: 1 }, d: stage({ actions: { ok: act() } }).service };
     // What a caller who casts may tell.
     const shown = show(stage({ actions: {}, links: links as unknown as Record<string, AgenticService> }).service, {

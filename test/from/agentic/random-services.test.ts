@@ -107,7 +107,7 @@ async function play(steps: readonly Step[]): Promise<void> {
 }
 
 describe("services that change at random", () => {
-  it("are shown as they are, observed while they are reached, and told of once a turn", async () => {
+  it("are shown as they are, observed while they are reached, and announced once a turn", async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 20 }), play), { numRuns: 150 });
   });
 });

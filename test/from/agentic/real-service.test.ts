@@ -62,8 +62,8 @@ function createHero() {
   return { hero, setAlive, setFriendly, setHp };
 }
 
-describe.each(agentKinds)("a service of @adobe/data, as $name sees it", (kind) => {
-  it("A1 has the tools, states and links that its conditions leave, and tells when they are others", async () => {
+describe.each(agentKinds)("a service of @adobe/data with $name", (kind) => {
+  it("A1 has the tools, states and links that its conditions allow, and notifies of changes", async () => {
     const { hero, setFriendly } = createHero();
     const { enter } = await serveForTest(mcpAgentic(hero, { states: "resource", links: true }));
     const agent = await enter(kind);
@@ -118,7 +118,7 @@ function createGallery() {
   return { gallery, given };
 }
 
-describe.each(agentKinds)("the bytes of a service of @adobe/data, as $name sees them", (kind) => {
+describe.each(agentKinds)("the bytes of a service of @adobe/data with $name", (kind) => {
   it("travel as base64, and are a Blob and an array to the service", async () => {
     const { gallery, given } = createGallery();
     const { enter } = await serveForTest(mcpAgentic(gallery, { states: "resource" }));
@@ -142,8 +142,8 @@ describe.each(agentKinds)("the bytes of a service of @adobe/data, as $name sees 
   });
 });
 
-describe("a service of @adobe/data and one by hand", () => {
-  it("A22 stand beside each other in one app", async () => {
+describe("a service of @adobe/data beside a hand-written one", () => {
+  it("A22 is in the same app", async () => {
     const { hero } = createHero();
     const byHand = stage({ name: "hand", actions: { wave: act() } });
     const { enter } = await serveForTest(mcpAgentic([{ ...hero, serviceName: "hero" }, byHand.service]));
@@ -164,7 +164,7 @@ describe("the types of @adobe/data", () => {
   });
   afterAll(() => workshop.remove());
 
-  it("A1 and A2 fit as they are when a service of it is handed over", { timeout: 120_000 }, () => {
+  it("A1 and A2 accept a service without a cast", { timeout: 120_000 }, () => {
     emitDeclarations(workshop);
     workshop.write(
       "use.ts",

@@ -10,7 +10,7 @@ function watchAll({ source }: Shown, paths: readonly string[]): Record<string, n
 }
 
 describe("the states of a service", () => {
-  it("A11 are not looked at when nothing is said of them", () => {
+  it("A11 are not read by default", () => {
     const staged = stage({ actions: {}, states: { hp: state(3) } });
     const shown = show(staged.service);
     expect(staged.states.opened).toBe(0);
@@ -18,7 +18,7 @@ describe("the states of a service", () => {
     expect("resources" in shown.source).toBe(false);
   });
 
-  it("A11 are resources, with the words of their schemas, when they are asked for as such", () => {
+  it("A11 are resources with the descriptions of their schemas if the option is set", () => {
     const schema = { type: "number", title: "Health", description: "From 0 to 10" };
     const { service } = stage({ states: { hp: state(3, schema), "a b": state("x") } });
     const shown = show(service, {
@@ -34,7 +34,7 @@ describe("the states of a service", () => {
     expect(shown.names()).toEqual([]);
   });
 
-  it("A12 tell those who watch them, and nobody else, when their value changes", async () => {
+  it("A12 notify only their own watchers when their value changes", async () => {
     const { service, states, actions } = stage({ actions: {}, states: { hp: state(3), mp: state(1) } });
     const shown = show(service, { states: "resource" });
     const told = watchAll(shown, ["state/hp", "state/mp"]);
@@ -50,7 +50,7 @@ describe("the states of a service", () => {
     expect(shown.changes()).toBe(1);
   });
 
-  it("A12 tell that there may be something else when an object is told again, whose parts may be others", async () => {
+  it("A12 count as changed when the same object is announced again, since its fields may differ", async () => {
     const position = { x: 1 };
     const { service, states, actions } = stage({ actions: {}, states: { pos: state(position) } });
     const shown = show(service, { states: "resource" });
@@ -74,7 +74,7 @@ describe("the states of a service", () => {
     expect(told).toEqual({ "state/hp": 1 });
   });
 
-  it("A12 are told to have changed as a list when one appears or goes, and not when only values do", async () => {
+  it("A12 change the list when one appears or goes, and not when only values change", async () => {
     const { service, states } = stage({ states: { hp: state(3) } });
     const shown = show(service, { states: "resource" });
     const told = watchAll(shown, ["state/hp"]);
@@ -94,12 +94,12 @@ describe("the states of a service", () => {
     expect(told).toEqual({ "state/hp": 2 });
   });
 
-  it("are not there when their value is undefined", () => {
+  it("do not exist while their value is undefined", () => {
     const shown = show(stage({ states: { hp: state(undefined), mana: state(null) } }).service, { states: "resource" });
     expect(shown.paths()).toEqual(["state/mana"]);
   });
 
-  it("A13 are answered by one tool, all or those that are asked for, when they are asked for as such", async () => {
+  it("A13 are returned by one tool, all or the requested ones, if the option is set", async () => {
     const { service } = stage({ states: { hp: state(3), "a.b": state("x"), ["__proto__"]: state(1) }, actions: {} });
     const shown = show(service, { states: "tool" });
     expect(shown.source.list()).toMatchObject([{ name: "get_state", type: "query" }]);
@@ -108,7 +108,7 @@ describe("the states of a service", () => {
     expect(await shown.invoke("get_state", { keys: [] })).toEqual({});
   });
 
-  it("A13 are refused by name when one is asked for that is hidden, or that never was", () => {
+  it("A13 are refused by name when a requested one is hidden or unknown", () => {
     const { service, states } = stage({ states: { hp: state(3) } });
     const shown = show(service, { states: "tool" });
     states.tell({});
@@ -120,7 +120,7 @@ describe("the states of a service", () => {
     );
   });
 
-  it("A13 are named with a reason, and told of, when they cannot be written, asked for or not", async () => {
+  it("A13 are listed with a reason, and reported, when they cannot be written, requested or not", async () => {
     const broken = {
       get half() {
         throw new Error("a secret of the game");
@@ -135,13 +135,13 @@ describe("the states of a service", () => {
     expect(await shown.invoke("get_state", { keys: ["hp"] })).toEqual({ hp: 3 });
   });
 
-  it("keep a name that cannot be taken for the one under which unreadable states are listed", async () => {
+  it("have names other than the key of the list of unreadable states", async () => {
     const { service } = stage({ states: { "%unreadable": state(1), run: state(Symbol("s")) } });
     const shown = show(service, { states: "tool" });
     expect(Object.keys((await shown.invoke("get_state", {})) as object)).toEqual(["%25unreadable", "%unreadable"]);
   });
 
-  it("leave an action out, and tell of both, when it is called as their tool is", () => {
+  it("exclude an action with the name of their tool, and report both", () => {
     const { service } = stage({ states: {}, actions: { get_state: {}, heal: {} } });
     const shown = show(service, { states: "tool" });
     expect(shown.names()).toEqual(["get_state", "heal"]);

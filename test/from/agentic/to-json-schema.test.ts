@@ -18,7 +18,7 @@ const extensions = {
 };
 
 describe("a schema of a service", () => {
-  it("A20 loses what says how values are kept or drawn, at every depth, and keeps the rest", () => {
+  it("A20 loses hints for storage and rendering at every depth, and keeps the rest", () => {
     const kept = {
       ...{ type: "object", title: "t", description: "d", default: {}, required: ["a"], additionalProperties: false },
       properties: {
@@ -56,7 +56,7 @@ describe("a schema of a service", () => {
     [{ $schema: "x", $id: "y", $comment: "z", $defs: { a: {} } }, {}],
     [{ default: () => 1, examples: [Number.NaN] }, {}],
     [{ properties: { ["__proto__"]: { type: "string" } } }, { properties: { ["__proto__"]: { type: "string" } } }],
-  ])("A20 %j becomes what JSON has", (given, expected) => {
+  ])("A20 %j becomes JSON Schema", (given, expected) => {
     expect(JSON.stringify(toJSONSchema(given))).toBe(JSON.stringify(expected));
   });
 
@@ -87,7 +87,7 @@ describe("a schema of a service", () => {
     ),
   }));
 
-  it("A20 comes out the same when it comes in again, is left as it was, and can be listed, whatever it is", () => {
+  it("A20 converts to a listable schema, idempotently, and is not changed", () => {
     fc.assert(
       fc.property(schema, (given) => {
         const before = structuredClone(given);

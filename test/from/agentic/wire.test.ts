@@ -59,7 +59,7 @@ async function counting(follow: (told: () => void) => Promise<unknown>): Promise
   return () => count;
 }
 
-describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kind) => {
+describe.each(agentKinds)("an agentic service over HTTP with $name", (kind) => {
   it("A3 and A4 lists its actions by name, sorted, each with an object to take", async () => {
     const { agent } = await play(kind);
     const { tools } = await agent.toolListing();
@@ -71,7 +71,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     ]);
   });
 
-  it("A5 has an empty list at once when nothing was told yet, and says so when something is", async () => {
+  it("A5 has an empty list before the first announcement, and notifies of the first one", async () => {
     const { agent, staged } = await play(kind, {}, stage());
     expect(await agent.tools()).toEqual([]);
     const told = await counting((changed) => agent.onTools(changed));
@@ -80,7 +80,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     expect(await agent.tools()).toEqual(["heal"]);
   });
 
-  it("A6 says once that there are other tools when all are renamed in one tick, and nothing when they are equal", async () => {
+  it("A6 notifies once when all tools are renamed in one tick, and not when they are equal", async () => {
     const { agent, staged } = await play(kind);
     await agent.tools();
     const told = await counting((changed) => agent.onTools(changed));
@@ -93,7 +93,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     await expect.poll(told).toBe(2);
   });
 
-  it("A7 answers for an action that has gone as for one that never was, and does not run it", async () => {
+  it("A7 answers a call of a removed action as one of an unknown tool, and does not run it", async () => {
     const { agent, staged } = await play(kind);
     await agent.tools();
     staged.actions.tell({ look: act() });
@@ -104,7 +104,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     expect(staged.ran).toEqual([]);
   });
 
-  it("A8 answers nothing by an empty text, a text as an error, data as data, and what is thrown by a name for it", async () => {
+  it("A8 answers undefined with an empty text, a text as an error, data as data, and an error with its name", async () => {
     const { agent, faults } = await play(kind);
     const nothing = await agent.call("look");
     expect(nothing).toMatchObject({ content: [{ type: "text", text: "" }] });
@@ -124,7 +124,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     expect(JSON.stringify(thrown)).not.toContain("secret");
   });
 
-  it("A9 refuses what does not fit, naming where, before the action is run", async () => {
+  it("A9 refuses invalid input, with its path, before the action runs", async () => {
     const { agent, staged } = await play(kind);
     for (const [name, args, path] of [
       ["heal", { value: "five" }, "value"],
@@ -147,7 +147,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     });
   });
 
-  it("A11 has its states as resources under the name of the service when that is asked for", async () => {
+  it("A11 has its states as resources under the name of the service if the option is set", async () => {
     const { agent } = await play(kind, { states: "resource" });
     expect(await agent.resources()).toEqual(["surface://game/state/hp", "surface://game/state/mood"]);
     expect(await agent.read("surface://game/state/mood")).toMatchObject({
@@ -155,7 +155,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     });
   });
 
-  it("A12 and A14 tells who watches a state of its changes, and of no others", async () => {
+  it("A12 and A14 notifies subscribers of a state of its changes, and of no others", async () => {
     const { agent, staged } = await play(kind, { states: "resource", changeWindowMs: 0 });
     const told = await counting((updated) => agent.watch("surface://game/state/hp", updated));
     const tell = (hp: number, mood: string): void => {
@@ -170,7 +170,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     await expect.poll(told).toBe(2);
   });
 
-  it("A12 answers for a state that is hidden as for one that never was", async () => {
+  it("A12 answers a read of a hidden state as one of an unknown resource", async () => {
     const { agent, staged } = await play(kind, { states: "resource" });
     await agent.resources();
     staged.states.tell({ mood: state(1) });
@@ -186,7 +186,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     });
   });
 
-  it("A13 answers what the states are by a tool when that is asked for", async () => {
+  it("A13 answers with the states by a tool if the option is set", async () => {
     const { agent } = await play(kind, { states: "tool" });
     expect(await agent.call("get_state", { keys: ["hp"] })).toMatchObject({ structuredContent: { hp: 3 } });
     expect(await agent.call("get_state")).toMatchObject({ structuredContent: { hp: 3, mood: { of: "cat" } } });
@@ -195,7 +195,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     expect(JSON.stringify(unknown["content"])).toContain("mana");
   });
 
-  it("A15 and A16 shows what links lead to, and says once that they lead elsewhere", async () => {
+  it("A15 and A16 shows the services behind links, and notifies once when they lead elsewhere", async () => {
     const { agent, staged } = await play(kind, { states: "resource", links: true, listLinks: true });
     await agent.tools();
     const told = await counting((changed) => agent.onTools(changed));
@@ -222,7 +222,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     expect([cat.actions.ended, cat.states.ended, cat.links.ended]).toEqual([1, 1, 1]);
   });
 
-  it("A19 lists actions whose keys are no names under names that are, and leaves out what has another's", async () => {
+  it("A19 lists actions with invalid keys under valid names, and leaves out duplicates", async () => {
     const child = stage({ actions: { heal: act("the child's") } });
     const keys = ["do it!", "child_heal", "__proto__", "", "ü", "x".repeat(300)];
     const actions = Object.fromEntries(keys.map((key) => [key, act(key)]));
@@ -238,7 +238,7 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
     ]);
   });
 
-  it("A20 leaves out an action whose schema cannot be taken, and lists the others", async () => {
+  it("A20 leaves out an action with an unsupported schema, and lists the others", async () => {
     const bad = { description: "d", schema: { type: "object", nullable: true } };
     const staged = stage({ actions: { bad, good: { schema: { type: "blob", layout: "packed" } } } });
     const { agent, faults } = await play(kind, {}, staged);

@@ -20,8 +20,8 @@ async function told(name: "plain" | "declared", answer: unknown): Promise<Record
 
 const text = (said: string) => ({ type: "text", text: said });
 
-describe("D4: results as MCP has them", () => {
-  it("D4 are errors as they are when their tool has an output too", async () => {
+describe("D4: MCP tool results", () => {
+  it("D4 stay errors when their tool has an output, too", async () => {
     const failed = { content: [text("it failed")], isError: true };
     expect(await told("declared", failed)).toEqual(failed);
     expect(await told("declared", { ...failed, structuredContent: { code: 5 } })).toEqual({
@@ -32,27 +32,24 @@ describe("D4: results as MCP has them", () => {
     });
   });
 
-  it.each(["plain", "declared"] as const)(
-    "D4 have their value as text too when they have no block, %s",
-    async (name) => {
-      expect(await told(name, { content: [], structuredContent: { a: 1 } })).toEqual({
-        ...{ content: [text('{"a":1}')], structuredContent: { a: 1 } },
-      });
-    },
-  );
+  it.each(["plain", "declared"] as const)("D4 have their value as text when they have no block, %s", async (name) => {
+    expect(await told(name, { content: [], structuredContent: { a: 1 } })).toEqual({
+      ...{ content: [text('{"a":1}')], structuredContent: { a: 1 } },
+    });
+  });
 
-  it("D4 have no block when they say nothing at all", async () => {
+  it("D4 have no block when they are empty", async () => {
     expect(await told("plain", { content: [] })).toEqual({ content: [] });
   });
 
-  it("D4 keep what is said beside them, but for what is said of the connection that they came by", async () => {
+  it("D4 keep their _meta, except the members about their own connection", async () => {
     const meta = { trace: "t1", "io.modelcontextprotocol/serverInfo": { name: "remote" } };
     expect(await told("plain", { resultType: "complete", content: [text("x")], _meta: meta })).toEqual({
       ...{ content: [text("x")], _meta: { trace: "t1" } },
     });
   });
 
-  it("D4 keep how large a link's resource is, and how it looks", async () => {
+  it("D4 keep the size and display metadata of a linked resource", async () => {
     const link = {
       type: "resource_link",
       uri: "app://x",
@@ -68,13 +65,13 @@ describe("D4: results as MCP has them", () => {
     ["is what a model has said", { role: "assistant", content: [text("hi")], usage: { input: 5 } }],
     ["says of its error what no result does", { content: [text("hi")], isError: "no" }],
     ["has structured content that is a text", { content: [text("hi")], structuredContent: "hi" }],
-  ])("D4 are told from an object, which is told whole, when that %s", async (_what, answer) => {
+  ])("D4 differ from a plain value, which is returned whole, when that %s", async (_what, answer) => {
     expect(await told("plain", answer)).toEqual({
       ...{ content: [text(JSON.stringify(answer))], structuredContent: answer },
     });
   });
 
-  it("D4 are told from an object, which is what the tool says that it answers, when they say nothing to programs", async () => {
+  it("D4 differ from a plain value that fits the tool's output, when they have no structured content", async () => {
     const answer = { a: 1, content: [text("hi")] };
     expect(await told("declared", answer)).toMatchObject({ structuredContent: { a: 1 } });
     expect(await told("declared", { content: [text("hi")] })).toMatchObject({ isError: true });

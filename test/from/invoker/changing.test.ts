@@ -60,8 +60,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("the list of an invoker that says nothing of changes", () => {
-  it("is waited for from then on when it comes later than before, and what it rejects with is reported", async () => {
+describe("the list of an invoker without change notifications", () => {
+  it("is awaited when it becomes asynchronous later, and its rejection is reported", async () => {
     let isLater = false;
     const faults: Fault[] = [];
     const bench = listing(() => (isLater ? Promise.reject(new TypeError("it is down")) : [{ name: "a" }]));
@@ -83,7 +83,7 @@ describe("the list of an invoker that says nothing of changes", () => {
         return (isNew) => Object.assign(spec, { annotations: { readOnlyHint: !isNew } });
       },
     ],
-  ])("lets nobody change something by the rights to read when a hint has changed, told of %s", async (_how, make) => {
+  ])("does not let a read-only caller change anything after a hint changed, announced by %s", async (_how, make) => {
     let isNew = false;
     const spec = make();
     const bench = listing(() => [spec(isNew)]);
@@ -98,7 +98,7 @@ describe("the list of an invoker that says nothing of changes", () => {
     expect(bench.calls).toEqual(["a"]);
   });
 
-  it("is held to what it says of its answers by now when that has changed", async () => {
+  it("validates answers by the current output schema", async () => {
     let isNew = false;
     const bench = listing(() => [
       { name: "a", outputSchema: z.object({ given: z.string(), ...(isNew ? { note: z.string() } : {}) }) },
@@ -109,7 +109,7 @@ describe("the list of an invoker that says nothing of changes", () => {
     expect(await client.tools["a"]?.()).toMatchObject({ structured: { note: "none" } });
   });
 
-  it("is held against the arguments as they came when a schema has changed that makes something else of them", async () => {
+  it("validates the original arguments when a transforming schema has changed", async () => {
     let isNew = false;
     const at = () => z.iso.date().transform((text) => new Date(text));
     const bench = listing(() => [
@@ -123,7 +123,7 @@ describe("the list of an invoker that says nothing of changes", () => {
     expect(await client.tools["a"]?.({ ...given, note: "hi" })).toMatchObject({ structured: { note: "hi" } });
   });
 
-  it("is looked at once for many calls, and of it only what is called, when they begin together", () => {
+  it("is read once for concurrent calls, and only the called tools of it", () => {
     const read: string[] = [];
     let lists = 0;
     const spec = (name: string): object => ({
@@ -144,7 +144,7 @@ describe("the list of an invoker that says nothing of changes", () => {
     expect([lists, new Set(read)]).toEqual([1, new Set(["b"])]);
   });
 
-  it("is asked again when it could not be listed while the app was made", async () => {
+  it("is read again when it failed while the app was created", async () => {
     let isUp = false;
     const source = invokers(
       [
@@ -161,7 +161,7 @@ describe("the list of an invoker that says nothing of changes", () => {
   });
 });
 
-describe("the list of an invoker that says when it has changed", () => {
+describe("the list of an invoker with change notifications", () => {
   it.each<[string, (tell: () => void) => unknown]>([
     [
       "before it answers later",
@@ -178,34 +178,31 @@ describe("the list of an invoker that says when it has changed", () => {
         return [{ name: "a" }];
       },
     ],
-  ])(
-    "is asked for once more and then after a while when it says so each time that it is asked, %s",
-    async (_when, list) => {
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-      let lists = 0;
-      const source = invoker(
-        telling((tell) => {
-          lists += 1;
-          return list(tell);
-        }),
-      );
-      const stop = source.subscribe(() => {});
-      source.refresh();
-      await turns();
-      const before = lists;
-      expect(before).toBeLessThanOrEqual(3);
-      expect(source.list().map(({ name }) => name)).toEqual(["a"]);
-      await vi.advanceTimersByTimeAsync(60_000);
-      expect(lists).toBeGreaterThan(before);
-      expect(lists).toBeLessThanOrEqual(before + 7);
-      stop();
-      const left = lists;
-      await vi.advanceTimersByTimeAsync(600_000);
-      expect(lists).toBe(left);
-    },
-  );
+  ])("is read once more and then after a delay when each read announces a change, %s", async (_when, list) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let lists = 0;
+    const source = invoker(
+      telling((tell) => {
+        lists += 1;
+        return list(tell);
+      }),
+    );
+    const stop = source.subscribe(() => {});
+    source.refresh();
+    await turns();
+    const before = lists;
+    expect(before).toBeLessThanOrEqual(3);
+    expect(source.list().map(({ name }) => name)).toEqual(["a"]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(lists).toBeGreaterThan(before);
+    expect(lists).toBeLessThanOrEqual(before + 7);
+    stop();
+    const left = lists;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(lists).toBe(left);
+  });
 
-  it("misses nothing when it changes again while it is asked once more", async () => {
+  it("is complete when it changes again during a second read", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const waiting: ((listed: unknown) => void)[] = [];
     let tellAll = (): void => {};
@@ -227,7 +224,7 @@ describe("the list of an invoker that says when it has changed", () => {
     expect(source.list().map(({ name }) => name)).toEqual(["d"]);
   });
 
-  it("is asked for anew after a while when it has changed and has not answered", async () => {
+  it("is read again after a delay when it has changed and does not answer", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const waiting: ((listed: unknown) => void)[] = [];
     const source = invoker(listing(() => new Promise((resolve) => waiting.push(resolve))));
@@ -243,7 +240,7 @@ describe("the list of an invoker that says when it has changed", () => {
     expect(source.list().map(({ name }) => name)).toEqual(["new"]);
   });
 
-  it("is taken when what it tells of cannot be written as JSON", async () => {
+  it("is used when its change notification cannot be written as JSON", async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["itself"] = cyclic;
     let [description, tellAll] = ["old", (): void => {}];

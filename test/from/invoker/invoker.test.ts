@@ -118,7 +118,7 @@ describe("D3: tools from invokers", () => {
     expect(bench.calls).toEqual(["add", "say"]);
   });
 
-  it("D3 come one invoker after the other when several are chained", async () => {
+  it("D3 come in the order of several chained invokers", async () => {
     const [first, second] = [new Bench(["a"]), new Bench(["b"])];
     const client = clientOf([first, second]);
     expect(await client.toolNames()).toEqual(["a", "b"]);
@@ -151,7 +151,7 @@ describe("D3: tools from invokers", () => {
     expect(messagesOf(faults)).toEqual([expect.stringContaining('tool "a" of invoker 2')]);
   });
 
-  it("D3 are listed when they have come, where an invoker answers later", async () => {
+  it("D3 are listed once an asynchronous invoker has answered", async () => {
     const late = new LateBench([]);
     const client = clientOf([new Bench(["now"]), late]);
     expect(await client.toolNames()).toEqual(["now"]);
@@ -160,7 +160,7 @@ describe("D3: tools from invokers", () => {
     expect(await client.tools["soon"]?.()).toMatchObject({ text: "soon" });
   });
 
-  it("D3 are asked for again when refresh() says so, and once more when that comes while they are asked", async () => {
+  it("D3 are read again by refresh(), and once more when it is called during a read", async () => {
     const late = new LateBench([]);
     const source = invoker(late);
     expect(late.asked).toBe(1);
@@ -174,7 +174,7 @@ describe("D3: tools from invokers", () => {
     expect(late.asked).toBe(1);
   });
 
-  it("D3 keep what was listed last, and report it, when list() fails or lists nothing", async () => {
+  it("D3 stay as listed last, with a report, when list() fails or returns no list", async () => {
     const faults: Fault[] = [];
     const bench = new ToldBench(["a"]);
     const client = clientOf([bench, new Bench(["b"])], faults);
@@ -194,7 +194,7 @@ describe("D3: tools from invokers", () => {
     expect(messagesOf(faults).join()).toMatch(/gone fishing.*array of tools.*later/);
   });
 
-  it("D3 are the same operations when they are told of in the same words again", () => {
+  it("D3 are the same operations when an equal list comes", () => {
     const bench = new ToldBench([{ name: "a", inputSchema: number }]);
     const source = invoker(bench);
     const [before] = source.list();
@@ -217,7 +217,7 @@ describe("D3: tools from invokers", () => {
     expect(bench.listeners).toBe(1);
   });
 
-  it("D3 have names of their own when those of their invoker cannot be names here", async () => {
+  it("D3 have names derived from those that are invalid here", async () => {
     const names = ["get-weather", "get_weather", "fs.read", "ns/tool", "über", "", "a_x2d_b", "a-b"];
     const bench = new Bench(names);
     const client = clientOf(bench);
@@ -238,7 +238,7 @@ describe("D3: tools from invokers", () => {
     expect(faults.length).toBe(4);
   });
 
-  it("D3 take what their schema says when that is a schema, a JSON Schema, `parameters`, or nothing", async () => {
+  it("D3 take a schema, a JSON Schema, `parameters`, or nothing as input", async () => {
     const given: unknown[] = [];
     const run: Run = (args) => given.push(args);
     const bench = new Bench(
@@ -264,18 +264,18 @@ describe("D3: tools from invokers", () => {
     ["a list", [1, 2], { structured: { value: [1, 2] }, text: "[1,2]" }],
     ["a number", 7, { structured: { value: 7 }, text: "7" }],
     ["null", null, { structured: { value: null }, text: "null" }],
-  ])("D4 are told as structured as they are when they answer %s", async (_what, answer, told) => {
+  ])("D4 have structured content when they return %s", async (_what, answer, told) => {
     const client = clientOf({ list: () => [{ name: "a" }], invoke: () => answer });
     expect(await client.tools["a"]?.()).toMatchObject(told);
   });
 
-  it("D4 are an empty text when they answer nothing", async () => {
+  it("D4 return an empty text for undefined", async () => {
     const client = clientOf({ list: () => [{ name: "a" }], invoke: () => undefined });
     const { content } = await client.request("tools/call", { name: "a" });
     expect(content).toEqual([{ type: "text", text: "" }]);
   });
 
-  it("D4 answer what they declare, and are at fault when they do not", async () => {
+  it("D4 fail when they do not return their declared output", async () => {
     const outputSchema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
     const bench = new Bench(
       [
@@ -295,7 +295,7 @@ describe("D3: tools from invokers", () => {
     expect(await client.tools["text"]?.()).toMatchObject({ structured: { value: "plain" }, text: "plain" });
   });
 
-  it("D4 are masked when they throw, and refused in their own words when they refuse", async () => {
+  it("D4 are masked when they throw, and keep the text of a refusal", async () => {
     const faults: Fault[] = [];
     const bench = new Bench(["bad", "no"], {
       bad: () => {
@@ -311,7 +311,7 @@ describe("D3: tools from invokers", () => {
     expect(await client.tools["no"]?.()).toMatchObject({ code: "NO_FUEL" });
   });
 
-  it("D4 are passed on as they are when they answer as MCP does", async () => {
+  it("D4 are passed on when they return MCP results", async () => {
     const png = { type: "image", data: "AQI=", mimeType: "image/png" };
     const link = { type: "resource_link", uri: "app://x", name: "x" };
     const embedded = { type: "resource", resource: { uri: "app://y", text: "y" } };

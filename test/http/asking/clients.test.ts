@@ -37,7 +37,7 @@ async function serve({ connect }: AskedClientEntry): Promise<Served> {
 describe.each(askedClients)("$name", (entry) => {
   const { era } = entry;
 
-  it("answers for its user, its model and where it works when it is asked", async () => {
+  it("answers for its user, its model and its roots", async () => {
     const { connect } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { said: "Ada ?" } });
@@ -45,7 +45,7 @@ describe.each(askedClients)("$name", (entry) => {
     expect(await client.callTool({ name: "locate" })).toMatchObject({ structuredContent: { said: "file:///Ada" } });
   });
 
-  it("answers several questions at once, and one after the other", async () => {
+  it("answers several questions at once, and in sequence", async () => {
     const { connect } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(await client.callTool({ name: "all" })).toMatchObject({
@@ -56,14 +56,14 @@ describe.each(askedClients)("$name", (entry) => {
     });
   });
 
-  it("is not asked after a nested call that may have changed something, which runs once", async () => {
+  it("receives no question after a nested call that may have changed something, which runs once", async () => {
     const { connect, did } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(JSON.stringify(await client.callTool({ name: "late" }))).toContain("ASK_AFTER_CHANGE");
     expect(did.runs).toBe(1);
   });
 
-  it("is asked by prompts and resources", async () => {
+  it("receives questions of prompts and resources", async () => {
     const { connect } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(JSON.stringify(await client.getPrompt({ name: "welcome" }))).toContain("Welcome Ada");
@@ -79,7 +79,7 @@ describe.each(askedClients)("$name", (entry) => {
     expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { said: "cancel" } });
   });
 
-  it("is asked for consent with the title and the arguments, and nothing runs without it", async () => {
+  it("asks for consent with title and arguments, and nothing runs without it", async () => {
     const { connect, did } = await serve(entry);
     const heard: string[] = [];
     let action = "decline";
@@ -103,7 +103,7 @@ describe.each(askedClients)("$name", (entry) => {
     expect(heard).toHaveLength(2);
   });
 
-  it("is asked nothing when it did not say that it can be", async () => {
+  it("receives no question when it did not declare elicitation", async () => {
     const { connect, did } = await serve(entry);
     const client = await connect({ sample: async () => ({}) });
     const answer = await client.callTool({ name: "greet" }).catch((cause: unknown) => cause);
@@ -116,7 +116,7 @@ describe.each(askedClients)("$name", (entry) => {
     expect(did.runs).toBe(1);
   });
 
-  it.runIf(era === "legacy")("fails the question when what answers it throws", async () => {
+  it.runIf(era === "legacy")("fails the question when its handler throws", async () => {
     const { connect, did } = await serve(entry);
     const client = await connect({
       elicit: async () => {
@@ -129,7 +129,7 @@ describe.each(askedClients)("$name", (entry) => {
     expect(did.failures).toEqual(["ASK_FAILED"]);
   });
 
-  it("hears no more when it cancels while it is asked", async () => {
+  it("receives nothing more when it cancels during a question", async () => {
     const { connect, did } = await serve(entry);
     const controller = new AbortController();
     let isAsked = false;
@@ -154,7 +154,7 @@ describe.each(askedClients)("$name", (entry) => {
     expect(did.runs).toBe(1);
   });
 
-  it("gets its own answers when twenty clients are asked at once", async () => {
+  it("receives its own answers when twenty clients are asked at once", async () => {
     const { connect } = await serve(entry);
     const names = Array.from({ length: 20 }, (_, at) => `user ${at}`);
     const clients = await Promise.all(names.map((name) => connect(called(name))));

@@ -108,7 +108,7 @@ describe.each(askedClients)("a confirmation in the author's words, with $name", 
     expect([read.length, done.length]).toEqual([4, 4]);
   });
 
-  it("is asked again when the application changed while the user read it", async () => {
+  it("asks again when the application changed while the user read the question", async () => {
     const { url, done, titles } = await serve();
     const read: unknown[] = [];
     const client = await connect(url, {

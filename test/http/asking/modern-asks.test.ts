@@ -64,7 +64,7 @@ const alice: Caller = { id: "alice", isAnonymous: false, scopes: ["asks:read", "
 const elicitation = { code: -32_021, data: { requiredCapabilities: { elicitation: { form: {} } } } };
 
 describe("a modern request that asks", () => {
-  it("is answered by its questions in one piece, and its retry by a result", async () => {
+  it("gets its questions as one JSON response, and the result for its retry", async () => {
     const { call, did } = open();
     const first = await call("greet");
     expect(first.plain.status).toBe(200);
@@ -77,7 +77,7 @@ describe("a modern request that asks", () => {
     expect(did.faults).toEqual([]);
   });
 
-  it("is answered by them at the end of a stream when it wants to hear of progress, and nothing follows", async () => {
+  it("gets its questions as the last event of a stream when it has a progress token", async () => {
     const { call } = open();
     const first = await call("told", { token: "t" });
     expect(first.messages.map(({ method }) => method)).toEqual(["notifications/progress", undefined]);
@@ -90,7 +90,7 @@ describe("a modern request that asks", () => {
     expect(first.sink?.state).toBe("ended");
   });
 
-  it("D13 is refused with status 400 when its client cannot be asked, also where it would be answered by a stream", async () => {
+  it("D13 gets status 400 when its client cannot be asked, also with a progress token", async () => {
     const { call, did } = open();
     const plain = await call("greet", { capabilities: {} });
     expect(plain.plain).toMatchObject({ status: 400, body: { error: elicitation } });
@@ -110,7 +110,7 @@ describe("a modern request that asks", () => {
     expect(errorOf(reply)).toMatchObject(elicitation);
   });
 
-  it("goes on where it was when it is asked again and again, whatever is left open", async () => {
+  it("continues where it stopped after each retry, whichever questions stay open", async () => {
     const { call } = open();
     const args = { count: 2 };
     let { requestState, inputRequests } = requiredOf(await call("rounds", { args }));
@@ -138,7 +138,7 @@ describe("a modern request that asks", () => {
     ).toEqual(["elicitation/create", "roots/list", "sampling/createMessage"]);
   });
 
-  it("frees its place when it has asked", async () => {
+  it("frees its permit when it has asked", async () => {
     const { call } = open({ maxInFlight: 1 });
     for (let turn = 0; turn < 20; turn += 1) expect(requiredOf(await call("greet")).resultType).toBe("input_required");
   });
@@ -159,7 +159,7 @@ describe("a state", () => {
     expect(did.runs).toBe(0);
   });
 
-  it("is used once, also by two who use it at the same time", async () => {
+  it("is accepted once, also when two requests use it at the same time", async () => {
     const { call, did } = open();
     const args = { what: "it" };
     const { requestState, inputRequests } = requiredOf(await call("erase", { args }));
@@ -173,7 +173,7 @@ describe("a state", () => {
     expect(did.runs).toBe(1);
   });
 
-  it("is refused when it is not what was given, in whatever way", async () => {
+  it("is refused after any change of its text", async () => {
     const { call, did } = open();
     const { requestState } = requiredOf(await call("greet"));
     const runs = did.runs;
@@ -198,7 +198,7 @@ describe("a state", () => {
     expect(did.runs).toBe(runs);
   });
 
-  it("gives answers nothing to count for when there is none", async () => {
+  it("is required for answers to count", async () => {
     const { call, did } = open();
     const consent = { action: "accept", content: {} };
     const inputResponses = { name: accept("Eve"), confirm: consent, "confirm:erase": consent, $confirm: consent };

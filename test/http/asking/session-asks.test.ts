@@ -25,7 +25,7 @@ const alice: Caller = { id: "alice", isAnonymous: false, scopes: ["asks:read", "
 const inOnePiece = { accept: "application/json" };
 
 describe("a question of a session", () => {
-  it("goes out on the stream of its own request when that asked for no progress", async () => {
+  it("is sent on the stream of its own request when that has no progress token", async () => {
     const harness = open();
     const session = await harness.openAble();
     const { reply, question } = await harness.asked("greet", { session });
@@ -39,7 +39,7 @@ describe("a question of a session", () => {
     expect(reply.sink?.state).toBe("ended");
   });
 
-  it("goes out behind the reports of progress when its request has asked for them", async () => {
+  it("is sent after the reports of progress of its request", async () => {
     const harness = open();
     const session = await harness.openAble();
     const reply = harness.post(callOf(1, "told", { token: "t" }), { session });
@@ -65,7 +65,7 @@ describe("a question of a session", () => {
     await harness.until(() => harness.did.runs === 2);
   });
 
-  it("is sent again to who resumes the stream when its connection was lost", async () => {
+  it("is sent again to the client that resumes the stream", async () => {
     const harness = open();
     const session = await harness.openAble();
     const { reply, question } = await harness.asked("greet", { session });
@@ -76,7 +76,7 @@ describe("a question of a session", () => {
     expect(await harness.answered(resumed)).toMatchObject(ada);
   });
 
-  it("waits for who comes to listen when nobody does yet", async () => {
+  it("waits for the first client that listens", async () => {
     const harness = open();
     const session = await harness.openAble();
     const reply = harness.post(callOf(1, "greet"), { session, headers: inOnePiece });
@@ -125,7 +125,7 @@ describe("a question of a session", () => {
     expect(await harness.answered(reply)).toMatchObject(ada);
   });
 
-  it("D9 fails at once when it is thrown away before anybody was sent it", async () => {
+  it("D9 fails at once when it is dropped before a client received it", async () => {
     const harness = open({ maxQueued: 1 });
     const session = await harness.openAble();
     const first = harness.post(callOf(1, "greet"), { session, headers: inOnePiece });
@@ -148,7 +148,7 @@ describe("a question of a session", () => {
     expect(questionsOf(first)).toEqual([]);
   });
 
-  it("is not heard of at all when the client did not say that it can be asked", async () => {
+  it("is never sent to a client that did not declare elicitation", async () => {
     const harness = open();
     const session = await harness.open({ capabilities: { sampling: {} } });
     const notices = harness.get({ session });
@@ -159,7 +159,7 @@ describe("a question of a session", () => {
     expect(notices.messages).toEqual([]);
   });
 
-  it("fails when nobody answers in time, and the client is told", async () => {
+  it("fails after its timeout, and the client receives a cancellation", async () => {
     const harness = open({}, { asking: { timeoutMs: { elicit: 60 } } });
     const session = await harness.openAble();
     const { reply, question } = await harness.asked("greet", { session });
@@ -203,7 +203,7 @@ describe("an answer in a session", () => {
     expect(await harness.answered(next.reply)).toMatchObject(bo);
   });
 
-  it("counts only in its own session, and is not taken from somebody else", async () => {
+  it("counts only in its own session, and only from its own caller", async () => {
     const harness = open();
     const session = await harness.openAble({ caller: alice });
     const other = await harness.openAble({ caller: alice });
@@ -218,7 +218,7 @@ describe("an answer in a session", () => {
     expect(await harness.answered(reply)).toMatchObject(ada);
   });
 
-  it("does not count when whoever sends it is not let in any more", async () => {
+  it("does not count when its sender's token is no longer valid", async () => {
     const denied = new Set<string>();
     const error = toRpcError(-32_603, "tool surface denied: no");
     const deny = (runtime: AppRuntime): AppRuntime => ({
@@ -262,7 +262,7 @@ describe("an answer in a session", () => {
     expect(harness.did.failures).toEqual(["ASK_FAILED", "ASK_FAILED", "ASK_FAILED"]);
   });
 
-  it("is answered 202 and nothing comes of it when nobody asked, whatever it holds", async () => {
+  it("without a question gets 202 and has no effect, whatever its content", async () => {
     const harness = open();
     const session = await harness.openAble();
     const { reply, question } = await harness.asked("greet", { session });
@@ -276,7 +276,7 @@ describe("an answer in a session", () => {
   });
 });
 
-describe("a session that has asked", () => {
+describe("a session with open questions", () => {
   it("rejects at once when it is deleted, and hears no answer after", async () => {
     const harness = open();
     const session = await harness.openAble();
@@ -323,7 +323,7 @@ describe("a session that has asked", () => {
     expect(harness.did.late).toEqual([{ said: "Ada" }]);
   });
 
-  it("is told on its own stream that a question is given up when its call was answered before", async () => {
+  it("receives on its own stream the cancellation of a question whose call is answered", async () => {
     const harness = open({}, { asking: { timeoutMs: { elicit: 200 } } });
     const session = await harness.openAble();
     const notices = harness.get({ session });
@@ -356,7 +356,7 @@ describe("a session that has asked", () => {
     expect(harness.answer(question, accept("Eve"), { session }).given?.status).toBe(404);
   });
 
-  it("asks nobody for a part whose call was answered before", async () => {
+  it("asks nothing for a part whose call is answered already", async () => {
     const harness = open();
     const session = await harness.openAble();
     const notices = harness.get({ session });
@@ -367,7 +367,7 @@ describe("a session that has asked", () => {
     expect([...notices.messages, ...reply.messages]).toEqual([]);
   });
 
-  it("gives up its question when its client cancels the call, or drops one that ends then", async () => {
+  it("cancels its question when its client cancels the call, or drops a call that ends then", async () => {
     const harness = open();
     const session = await harness.openAble();
     const { reply, question } = await harness.asked("greet", { session });
@@ -385,7 +385,7 @@ describe("a session that has asked", () => {
     expect(reply.messages).toHaveLength(sent);
   });
 
-  it("D12 asks for roots once, and again when they are others", async () => {
+  it("D12 asks for roots once, and again when they change", async () => {
     const harness = open();
     const session = await harness.openAble();
     const first = await harness.asked("locate", { session });
@@ -400,7 +400,7 @@ describe("a session that has asked", () => {
     expect(await harness.answered(again.reply)).toMatchObject({ structuredContent: { said: "file:///two" } });
   });
 
-  it("takes answers while every place is taken by calls that wait for one", async () => {
+  it("accepts answers while waiting calls hold every permit", async () => {
     const harness = open({ maxInFlight: 1 });
     const session = await harness.openAble();
     const first = await harness.asked("greet", { session });
@@ -413,7 +413,7 @@ describe("a session that has asked", () => {
     expect(await harness.answered(second)).toMatchObject(bo);
   });
 
-  it("gets its own answers when a hundred ask at once, some more than one thing", async () => {
+  it("receives its own answers when a hundred sessions ask at once, some with several questions", async () => {
     const harness = open();
     const sessions = await Promise.all(Array.from({ length: 100 }, () => harness.openAble()));
     const answers = sessions.map(async (session, at) => {
@@ -450,7 +450,7 @@ describe("a session that has asked", () => {
     expect(JSON.stringify(await harness.answered(read))).toContain("Notes of Bo");
   });
 
-  it("knows of every kind of client what it said in its handshake", async () => {
+  it("keeps the capabilities of each kind of client from its handshake", async () => {
     const harness = open();
     const session = await harness.open({ capabilities: { ...able, sampling: undefined } });
     const reply = harness.post(callOf(1, "write"), { session });

@@ -34,7 +34,7 @@ async function serve(options: HttpOptions = {}): Promise<Served> {
 const saying = (said: string): object => ({ result: { structuredContent: { said } } });
 
 describe("asking over sockets", () => {
-  it("sends a question again to who resumes its stream, and its answer then", async () => {
+  it("sends a question again to the client that resumes its stream, and then its answer", async () => {
     const { url } = await serve();
     const session = await RawSession.open(url);
     const reply = await session.call(1, "greet");
@@ -64,7 +64,7 @@ describe("asking over sockets", () => {
     expect(await next.answer()).toMatchObject(saying("Bo"));
   });
 
-  it("takes no answer from another principal who knows the session and the question", async () => {
+  it("refuses an answer from another principal who knows the session and the question", async () => {
     const { url } = await serve({ auth });
     const session = await RawSession.open(url, "alice");
     const reply = await session.call(1, "greet");
@@ -74,7 +74,7 @@ describe("asking over sockets", () => {
     expect(await reply.answer()).toMatchObject(saying("Ada"));
   });
 
-  it("ends the question with its session, which is known to nobody then", async () => {
+  it("ends the question with its session, whose id gets 404 then", async () => {
     const { url, did } = await serve();
     const session = await RawSession.open(url);
     const reply = await session.call(1, "greet");
@@ -108,7 +108,7 @@ describe("asking over sockets", () => {
     expect(answers).toMatchObject(answers.map((_, at) => saying(`user ${at}`)));
   });
 
-  it("refuses a retry of another principal, and keeps the state for who it was given to", async () => {
+  it("refuses a retry of another principal, and keeps the state for its own", async () => {
     const { url, did } = await serve({ auth });
     const ask = async (token: string, more: object): Promise<Record<string, unknown>> => {
       const meta = { "io.modelcontextprotocol/clientCapabilities": able };

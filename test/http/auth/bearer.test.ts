@@ -3,7 +3,7 @@ import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { doorOf, resource, verdict } from "./setup.ts";
 
 describe("bearer()", () => {
-  it("keeps what it was given, and fills in what was left out", () => {
+  it("keeps the given options, and fills in defaults", () => {
     const verify = async (): Promise<undefined> => undefined;
     const scopes = ["a", "a", "b"];
     const auth = bearer({ resource: new URL(resource), verify, scopes });
@@ -29,7 +29,7 @@ describe("bearer()", () => {
     expect(make).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   });
 
-  it("is no more than what it makes: an authenticator refuses one by hand that is none", () => {
+  it("makes a plain object: the authenticator checks a hand-written one, too", () => {
     const auth = { resource: "ci", scopes: [], authorizationServers: [], timeoutMs: 1, verify: async () => verdict() };
     expect(() => doorOf(auth)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   });

@@ -12,7 +12,7 @@ const invalid = { status: 401, challenge: 'Bearer error="invalid_token", scope="
 const token = "a-token-of-alice-0123456789";
 
 describe("Authenticator", () => {
-  it("says who asks when the verifier knows the token", async () => {
+  it("returns the caller of a verified token", async () => {
     const { ask, faults } = doorSaying(async () =>
       verdict({ clientId: "ide", expiresAt: 9e9, claims: { email: "a@b" } }),
     );
@@ -27,7 +27,7 @@ describe("Authenticator", () => {
     expect(faults).toEqual([]);
   });
 
-  it("copies what they may do to things, so that nobody changes it afterwards", async () => {
+  it("freezes a copy of the verifier's resources", async () => {
     const actions = ["write"];
     const resources = { "repo:web": actions, ["__proto__"]: ["read"] };
     const { ask } = doorSaying(async () => verdict({ resources }));
@@ -40,7 +40,7 @@ describe("Authenticator", () => {
     expect([caller.resources, ...Object.values(caller.resources ?? {})].every(Object.isFrozen)).toBe(true);
   });
 
-  it("lets nobody in by a token that was taken back", async () => {
+  it("refuses a revoked token", async () => {
     const controller = new AbortController();
     const { ask } = doorSaying(async () => verdict({ revoked: controller.signal }));
     expect(told(await ask(`Bearer ${token}`)).status).toBe(200);
@@ -53,7 +53,7 @@ describe("Authenticator", () => {
     expect(told(await ask(`${scheme} ${token}`)).status).toBe(200);
   });
 
-  it("asks for a token, without an error, when there is none", async () => {
+  it("challenges without an error when there is no token", async () => {
     const { ask } = doorSaying(async () => verdict());
     // The query of the request has one: it is not looked for there.
     expect(told(await ask())).toEqual(missing);
@@ -102,7 +102,7 @@ describe("Authenticator", () => {
     ["it is for what begins like us", verdict({ resource: `${resource}/more` })],
     ["it is for us with a slash", verdict({ resource: `${resource}/` })],
     ["it is for us in capitals", verdict({ resource: "https://CI.example/mcp" })],
-  ])("refuses a token when %s, and tells its owner, who may have spelled it in two ways", async (_, said) => {
+  ])("refuses a token when %s, and logs both spellings of the resource", async (_, said) => {
     const { ask, faults } = doorSaying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
     expect(faults).toMatchObject([{ cause: { message: expect.stringContaining(`this server is "${resource}"`) } }]);
@@ -158,13 +158,13 @@ describe("Authenticator", () => {
     ["the token as its id", verdict({ id: token })],
     ["the token in its claims", verdict({ claims: { raw: { header: `Bearer ${token}` } } })],
     ["true", true],
-  ])("answers 503 and tells the log when the verifier says %s", async (_, said) => {
+  ])("answers 503 and reports a fault when the verifier returns %s", async (_, said) => {
     const { ask, faults } = doorSaying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual({ status: 503, challenge: undefined });
     expect(faults).toHaveLength(1);
   });
 
-  it("lets in a caller with as much of everything as a verifier may say, whom every link carries", async () => {
+  it("accepts the largest caller that a verifier may return, and every link carries it", async () => {
     const long = "\n".repeat(1024);
     const scopes = Array.from({ length: 1024 }, (_, at) => `a:${at}`.padEnd(12));
     const said = { id: long, issuer: long, clientId: long, scopes, claims: { all: "x".repeat(16 * 1024 - 10) } };
@@ -221,7 +221,7 @@ describe("Authenticator", () => {
       401,
       () => saying(verdict({ revoked: AbortSignal.abort(failing()) })),
     ],
-  ])("answers and leaves no rejection when the verifier %s", async (_what, status, verify) => {
+  ])("answers without an unhandled rejection when the verifier %s", async (_what, status, verify) => {
     const rejections = noteRejections();
     const { ask } = doorSaying(verify, { timeoutMs: 20 });
     expect(told(await ask(`Bearer ${token}`)).status).toBe(status);
@@ -245,7 +245,7 @@ describe("Authenticator", () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
   });
 
-  it("leaves no timer behind when the verifier has answered", async () => {
+  it("clears its timer when the verifier has answered", async () => {
     let running = 0;
     const clock = {
       now: () => systemClock.now(),
@@ -267,20 +267,20 @@ describe("Authenticator", () => {
     expect(told(await ask("Bearer a")).status).toBe(401);
   });
 
-  it("answers 403 naming all that the door takes when a token was not granted it", async () => {
+  it("answers 403 with all scopes that the server requires when a token lacks one", async () => {
     const scopes = ["mcp", "staff"];
     const { ask } = doorSaying(async () => verdict({ scopes: ["mcp"] }), { scopes, authorizationServers });
     const challenge = `Bearer error="insufficient_scope", scope="mcp staff ci:read", ${metadata}`;
     expect(told(await ask("Bearer a"))).toEqual({ status: 403, challenge });
   });
 
-  it("names all scopes of an operation, and those of the door, when it challenges", () => {
+  it("names all scopes of an operation, and those of the server, in a challenge", () => {
     const { authenticator } = doorSaying(async () => verdict(), { scopes: ["mcp"], authorizationServers });
     const challenge = `Bearer error="insufficient_scope", scope="mcp ci:write ci:admin", ${metadata}`;
     expect(authenticator.challenge(["ci:write", "ci:admin"])).toBe(challenge);
   });
 
-  it("hands out copies of its own that nobody can change", async () => {
+  it("returns frozen copies", async () => {
     const said = { id: "alice", scopes: ["ci:read"], resource, claims: { groups: ["a"] } };
     const { ask } = doorSaying(async () => said);
     const caller = callerOf(await ask("Bearer a"));
@@ -323,7 +323,7 @@ describe("Authenticator", () => {
     expect(told(await askWith("Bearer a")).challenge).toContain(metadata);
   });
 
-  it("lists in its metadata what a single tool asks for when its author says so, and else does not", () => {
+  it("lists the scope of a single tool in its metadata only if the author's options name it", () => {
     const listed = (more: Partial<BearerOptions>): unknown => {
       const { authenticator } = doorOf(bearer({ resource, verify: async () => verdict(), ...more }));
       return JSON.parse(authenticator.metadata().body ?? "").scopes_supported;
@@ -334,7 +334,7 @@ describe("Authenticator", () => {
   });
 });
 
-describe("what is reported of a verifier", () => {
+describe("the report of a verifier's error", () => {
   const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9abcdefgh.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg==";
 
   it.each([
@@ -354,7 +354,7 @@ describe("what is reported of a verifier", () => {
     for (const part of jwt.split(".")) expect(log).not.toContain(part);
   });
 
-  it("is something when what was thrown cannot be looked at", async () => {
+  it("is written also for a thrown value that cannot be inspected", async () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const { ask, faults } = doorSaying(async () => Promise.reject(proxy));

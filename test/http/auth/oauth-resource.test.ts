@@ -57,7 +57,7 @@ describe("oauthResource()", () => {
     expect(await statusOf(issuer.tokens.VERIFIER_HANG, door({ timeoutMs: 50 }))).toBe(503);
   });
 
-  it("knows who asks by the subject, with scopes and client, and no claims unless they are named", async () => {
+  it("takes the caller from the subject, with scopes and client, and with no claims unless options name them", async () => {
     expect(await callerWith({ email: "a@b", groups: ["x"] })).toEqual({
       id: "alice",
       issuer: issuer.issuer,
@@ -70,7 +70,7 @@ describe("oauthResource()", () => {
     expect(claims).toEqual({ email: "a@b" });
   });
 
-  it("tells callers apart by the claims that are part of their identity, and refuses names it does not hand on", async () => {
+  it("keeps callers with different identity claims apart, and refuses identity claims that it does not pass on", async () => {
     const claims = ["tenant", "email"];
     const keyOf = async (said: Record<string, string>, changes: Partial<OauthResourceOptions>): Promise<string> =>
       callerKey(await callerWith(said, { claims, ...changes }));
@@ -83,7 +83,7 @@ describe("oauthResource()", () => {
     expect(() => door({ claims, identityClaims: [""] })).toThrow('"identityClaims" must be a list of names');
   });
 
-  it("knows what they may do to things by the claim that says so, where one is named", async () => {
+  it("reads the caller's resources from the configured claim", async () => {
     const grants = { "repo:web": ["write"] };
     const changes = { resources: "grants" };
     expect(await callerWith({ grants })).not.toHaveProperty("resources");
@@ -120,7 +120,7 @@ describe("oauthResource()", () => {
     expect(at.faults).toEqual([]);
   });
 
-  it("refuses what was changed after it was signed", async () => {
+  it("refuses a token that was changed after signing", async () => {
     const [head, , signature] = issuer.tokens.GOOD.split(".");
     const claims = { iss: issuer.issuer, aud: resource, sub: "root", exp: 9e9 };
     const body = Buffer.from(JSON.stringify(claims)).toString("base64url");
@@ -173,7 +173,7 @@ describe("oauthResource()", () => {
     expect(caller.scopes).toEqual(scopes);
   });
 
-  it("never calls a client what it calls a user", async () => {
+  it("gives clients and users different ids", async () => {
     const ids = [];
     for (const claims of [
       { sub: "x" },
@@ -187,7 +187,7 @@ describe("oauthResource()", () => {
     expect(ids).toEqual(["x", "client:x", "client:x", "sub:client:x", "sub:sub:client:x"]);
   });
 
-  it("lets clocks be apart by as much as it is told", async () => {
+  it("tolerates the configured clock skew", async () => {
     const late = await issuer.mint({ claims: { exp: Math.floor(Date.now() / 1000) - 5 } });
     const early = await issuer.mint({ claims: { nbf: Math.floor(Date.now() / 1000) + 5 } });
     for (const token of [late, early]) {
@@ -196,7 +196,7 @@ describe("oauthResource()", () => {
     }
   });
 
-  it("takes the keys themselves, and asks nobody", async () => {
+  it("verifies with given keys without a request", async () => {
     // What the tests' issuer serves.
     const jwks = (await (await fetch(issuer.jwks)).json()) as OauthResourceOptions["jwks"];
     const before = issuer.asked.keys;
@@ -204,7 +204,7 @@ describe("oauthResource()", () => {
     expect(issuer.asked.keys).toBe(before);
   });
 
-  it("asks for the keys once when many tokens come at a time, and when their keys are not known", async () => {
+  it("fetches the keys once for many tokens at a time, and for tokens with unknown keys", async () => {
     const at = door();
     const before = issuer.asked.keys;
     await Promise.all(Array.from({ length: 20 }, () => statusOf(issuer.tokens.GOOD, at)));
@@ -235,7 +235,7 @@ describe("oauthResource()", () => {
     await expect.poll(() => statusOf(issuer.tokens.GOOD, at), { timeout: 5000 }).toBe(200);
   });
 
-  it("never asks whom a token names", async () => {
+  it("never sends a request to a URL in a token", async () => {
     const url = `${issuer.issuer}/elsewhere`;
     for (const header of [{ jku: url }, { x5u: url }, { jku: url, kid: "other" }]) {
       await statusOf(await issuer.mint({ header, claims: { iss: `${issuer.issuer}/elsewhere` } }));
@@ -248,7 +248,7 @@ describe("oauthResource()", () => {
     expect(JSON.parse(body)).toMatchObject({ resource, authorization_servers: [issuer.issuer] });
   });
 
-  it("tells the log nothing of a token when the keys cannot be had", async () => {
+  it("logs no part of a token when it cannot fetch the keys", async () => {
     issuer.mode = "fail";
     const at = door();
     await statusOf(issuer.tokens.GOOD, at);

@@ -34,7 +34,7 @@ const busy = { status: 503, headers: { "retry-after": "1" } };
 const attacker = "192.0.2.7";
 
 describe("an authenticator", () => {
-  it("verifies 32 unknown tokens of one address at once, then the newest that waits", async () => {
+  it("verifies 32 unknown tokens of one address at once, then the newest waiting one", async () => {
     const { askMany, ask, says, verified } = createWaiting();
     const [first] = askMany(32, attacker);
     const older = ask(attacker, undefined, "older");
@@ -51,7 +51,7 @@ describe("an authenticator", () => {
     expect(await older).toMatchObject({ status: 401 });
   });
 
-  it("takes all addresses of one IPv6 network for one", () => {
+  it("counts all addresses of one IPv6 network as one", () => {
     const { askMany, ask, verified } = createWaiting();
     void askMany(32, "2001:db8:1:2::1");
     void ask("2001:db8:1:2:3:4:5:6%eth0", undefined, "same");
@@ -59,7 +59,7 @@ describe("an authenticator", () => {
     expect(verified.slice(32)).toEqual(["other"]);
   });
 
-  it("verifies no more than 256 unknown tokens at once, and next the one whose network holds the least", async () => {
+  it("verifies at most 256 unknown tokens at once, and next one from the network with the fewest", async () => {
     const { askMany, ask, verified, says, faults } = createWaiting();
     for (let at = 0; at < 8; at += 1) void askMany(32, `192.0.2.${at}`, `n${at}-`);
     const waiting = ask("198.51.100.1", undefined, "new");
@@ -72,7 +72,7 @@ describe("an authenticator", () => {
     expect(await waiting).toMatchObject({ id: "alice" });
   });
 
-  it("refuses the oldest unknown token that waits for the network with the most of them when too many wait", async () => {
+  it("refuses the oldest waiting token of the network with the most when too many wait", async () => {
     const { askMany, ask, says, verified } = createWaiting();
     const asked = askMany(32 + 1024, attacker);
     const other = Array.from({ length: 33 }, (_, at) => ask("192.0.2.8", undefined, `other${at}`));
@@ -85,7 +85,7 @@ describe("an authenticator", () => {
     expect(verified.at(-1)).toBe("other32");
   });
 
-  it("answers an unknown token with 503 when it waited for its place as long as it may take to be verified", async () => {
+  it("answers an unknown token with 503 when it waited as long as a verification may take", async () => {
     const { askMany, ask, clock, verified } = createWaiting();
     void askMany(16, attacker);
     await clock.pass(2500);
@@ -101,7 +101,7 @@ describe("an authenticator", () => {
     expect([verified.length, verified.includes("a")]).toEqual([64, false]);
   });
 
-  it("gives the place that a client waited for to another when the client leaves", async () => {
+  it("gives the permit of a client that left to the next one", async () => {
     const { askMany, ask, says, verified, clock } = createWaiting();
     const [first] = askMany(32, attacker);
     void ask(attacker, undefined, "older");
@@ -115,7 +115,7 @@ describe("an authenticator", () => {
     expect(clock.size).toBe(32);
   });
 
-  it("asks the verifier once for requests with one token that come while it is verified", async () => {
+  it("calls the verifier once for concurrent requests with one token", async () => {
     const { ask, says, verified } = createWaiting();
     const asked = Array.from({ length: 100 }, (_, at) => ask(`192.0.2.${at}`));
     expect(verified).toEqual(["a"]);
@@ -141,13 +141,13 @@ describe("an authenticator", () => {
     expect(await later).toMatchObject({ id: "alice" });
   });
 
-  it("lets no more than 1,024 requests wait for the verification of one token", async () => {
+  it("lets at most 1,024 requests wait for the verification of one token", async () => {
     const { ask } = createWaiting();
     for (let count = 0; count < 1024; count += 1) void ask();
     expect(await ask()).toMatchObject(busy);
   });
 
-  it("verifies a token that was good before while unknown ones take all their places, until it is refused", async () => {
+  it("verifies a known token while unknown ones hold all their permits, until the verifier refuses it", async () => {
     const { askMany, ask, says, verified } = createWaiting();
     const once = ask(attacker, undefined, "good");
     says[0]?.(verdict());
@@ -159,7 +159,7 @@ describe("an authenticator", () => {
     expect(await again).toMatchObject({ status: 401 });
   });
 
-  it("verifies no more than 64 known tokens of one caller at once, and those of others meanwhile", async () => {
+  it("verifies at most 64 known tokens of one caller at once, and other callers' meanwhile", async () => {
     const { ask, says, verified } = createWaiting();
     const tokens = Array.from({ length: 65 }, (_, at) => `mallory${at}`);
     for (const [at, token] of [...tokens, "ada"].entries()) {
@@ -204,7 +204,7 @@ describe("an authenticator", () => {
     expect(asked).toBe(4098);
   });
 
-  it("gives the place of a verifier that never answers to another when its time is over", async () => {
+  it("frees the permit of a verifier that never answers after its timeout", async () => {
     const { ask, askMany, clock, faults } = createWaiting();
     const asked = askMany(32, attacker);
     await clock.pass(5000);
@@ -214,7 +214,7 @@ describe("an authenticator", () => {
     expect(clock.size).toBe(1);
   });
 
-  it("tells its verifier when a client leaves, and neither lets anybody in nor reports it", async () => {
+  it("aborts the verifier's signal when the client leaves, and reports nothing", async () => {
     const { ask, signals, says, faults, clock } = createWaiting();
     const reply: Leaving = { isOver: false, onGone: undefined };
     const asked = ask(undefined, reply);
@@ -227,7 +227,7 @@ describe("an authenticator", () => {
     expect([faults.length, clock.size]).toEqual([0, 0]);
   });
 
-  it("reports a verifier that fails once in ten seconds, under one id, and says how often it has failed since", async () => {
+  it("reports a failing verifier once in ten seconds, under one id, with the number of failures since", async () => {
     const clock = new ManualClock();
     const broken = async (): Promise<never> => {
       throw new TypeError("the store is down");

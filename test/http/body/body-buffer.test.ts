@@ -4,7 +4,7 @@ import { BodyBuffer } from "../../../src/http/body.ts";
 const maxBytes = 4096;
 
 describe("BodyBuffer", () => {
-  it("gives back what was appended, in whatever pieces it came", () => {
+  it("returns the appended bytes for any division into pieces", () => {
     for (const size of [1, 3, 1000, maxBytes]) {
       const all = Uint8Array.from({ length: maxBytes }, (_, at) => at % 251);
       const body = new BodyBuffer(maxBytes);
@@ -26,7 +26,7 @@ describe("BodyBuffer", () => {
     expect(small.take().buffer.byteLength).toBe(10);
   });
 
-  it("gives back a body that came in one piece without a copy", () => {
+  it("returns a body of one piece without a copy", () => {
     const whole = Uint8Array.of(1, 2, 3);
     const body = new BodyBuffer(maxBytes);
     expect(body.append(whole, true)).toBeUndefined();
@@ -34,7 +34,7 @@ describe("BodyBuffer", () => {
     expect(new BodyBuffer(2).append(whole, true)).toBe("too-large");
   });
 
-  it("takes no more than it may, and keeps what it has", () => {
+  it("refuses bytes beyond its bound, and keeps those before", () => {
     const body = new BodyBuffer(4);
     expect(body.append(Uint8Array.of(1, 2, 3))).toBeUndefined();
     expect(body.append(Uint8Array.of(4, 5))).toBe("too-large");

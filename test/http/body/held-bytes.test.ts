@@ -23,7 +23,7 @@ describe("HeldBytes", () => {
     expect(hers.refused).toEqual({ scope: "principal", limit: 8 });
   });
 
-  it("takes back what a body took when the last who held it lets go", () => {
+  it("frees the bytes of a body when its last holder releases it", () => {
     const bytes = create();
     const { budget } = bytes;
     bytes.hold();
@@ -36,7 +36,7 @@ describe("HeldBytes", () => {
     expect(create(budget).take(8)).toBe(true);
   });
 
-  it("gives up the body that has not moved for longest, of those that still arrive, when another needs the room", () => {
+  it("drops the arriving body that was idle the longest when another needs its bytes", () => {
     const budget = new Budget({ total: 20, perKey: 20 });
     const [complete, stalled, moving, honest] = ["a", "b", "c", "d"].map((key) => create(budget, key));
     const ended: string[] = [];
@@ -51,7 +51,7 @@ describe("HeldBytes", () => {
     expect(budget.use).toEqual({ used: 17, limit: 20, refused: 0, evicted: 1 });
   });
 
-  it("holds what a request took for as long as it waits or runs", async () => {
+  it("holds the bytes of a request while it waits or runs", async () => {
     const budget = new Budget({ total: 20, perKey: 8 });
     const steps = openSteps();
     const harness = new StatelessHarness(steps.runtime, { maxInFlight: 1 });
@@ -87,7 +87,7 @@ describe("HeldBytes", () => {
     await harness.close();
   });
 
-  it("holds what a subscription took while it waits for its turn or the application", async () => {
+  it("holds the bytes of a subscription while it waits for its turn or the application", async () => {
     const surface = defineSurface("away", { state: mcpResource(cell({ schema: z.number(), default: 0 })) });
     const app = mcp(surface, { uriPrefix: "app://", onFault: () => {} }).bridge(unixSocket("/nowhere/away.sock"));
     const harness = new SessionHarness(app.open(), { maxInFlight: 1 });
@@ -146,7 +146,7 @@ describe("a server over HTTP", () => {
   const text = ({ body }: RequestInit): string => (typeof body === "string" ? body : "");
   const status = async (client: RawClient): Promise<string> => (await client.until("\r\n\r\n")).slice(9, 12);
 
-  it("refuses a caller whose bodies take too much, with 429, and serves another, until there is room again", async () => {
+  it("refuses a caller at their limit of body bytes with 429, and serves other callers", async () => {
     const demo = createDemo();
     const serving = await serve(demo);
     const call = text(modernPost("tools/call", { name: "sleep", arguments: { ms: 60_000 } }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { headerParamsOf } from "../../../src/http/check-envelope.ts";
 
-describe("the arguments of a tool that are told in headers", () => {
+describe("tool arguments that headers mirror", () => {
   it("are scalars under properties, at any depth", () => {
     const input = {
       type: "object",

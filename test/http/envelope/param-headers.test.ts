@@ -34,7 +34,7 @@ function judged(era: "modern" | "legacy", header?: string, args: JsonObject = { 
   return (checkRequestHeaders(request, frame, era) ?? checkParamHeaders(request, frame, [region]))?.error.code;
 }
 
-describe("an argument that is told in a header", () => {
+describe("an argument that a header mirrors", () => {
   it("is refused when its header says something else, in either era", () => {
     expect(judged("modern", "us")).toBe(rpcCodes.headerMismatch);
     expect(judged("legacy", "us")).toBe(rpcCodes.headerMismatch);
@@ -51,7 +51,7 @@ describe("an argument that is told in a header", () => {
   });
 
   it.each<JsonObject>([{}, { region: null }, { region: ["eu"] }, { region: 2 ** 53 }])(
-    "is refused when it has a header, and the arguments %j have nothing that could stand in one, in either era",
+    "is refused when there is a header, and the arguments %j have no value for it, in either era",
     (args) => {
       for (const era of ["modern", "legacy"] as const) {
         expect(judged(era, "eu", args)).toBe(rpcCodes.headerMismatch);

@@ -79,7 +79,7 @@ describe("a list of origins", () => {
     expect(listed.has(origin)).toBe(false);
   });
 
-  it("has what it names, whatever its case", () => {
+  it("has its members in any case", () => {
     expect(listed.has("https://app.example")).toBe(true);
     expect(listed.has("HTTPS://App.example")).toBe(true);
   });
@@ -113,7 +113,7 @@ describe("a content type", () => {
   });
 });
 
-describe("what a client accepts", () => {
+describe("an Accept header", () => {
   it.each<[string | undefined, boolean]>([
     [undefined, true],
     ["*/*", true],

@@ -75,7 +75,7 @@ function toText(token: string, member: "page" | "small"): string {
 }
 
 describe("a server with a heap of 512 MB", () => {
-  it("drops the slowest readers of a caller who leaves answers unread, and serves others meanwhile", async () => {
+  it("drops the slowest readers of a caller with too many unread bytes, and serves other callers", async () => {
     const server = await LoadedServer.start(0);
     const request = toText("good-hostile", "page");
     // The system keeps some mebibytes for each connection: only what is more is held by the process.

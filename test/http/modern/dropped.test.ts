@@ -7,7 +7,7 @@ let harness: StatelessHarness | undefined;
 
 afterEach(() => harness?.close());
 
-it("Progress that a modern client does not read is counted when it is thrown away, and none that nobody asked for", async () => {
+it("Unread progress of a modern client is counted when it is dropped, and only if it was requested", async () => {
   const steps = openSteps();
   const leg = (harness = new StatelessHarness(steps.runtime));
   const walk = async (reply: ReturnType<StatelessHarness["call"]>): Promise<void> => {

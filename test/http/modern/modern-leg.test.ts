@@ -28,7 +28,7 @@ const somebody: Caller = { id: "somebody", isAnonymous: false, scopes: ["steps:r
 const nobody: Caller = { id: "nobody", isAnonymous: false, scopes: ["other"] };
 
 describe("a request of the modern era over HTTP", () => {
-  it("is answered with JSON in one piece when it has no progress token, whatever is reported", async () => {
+  it("gets one JSON response without a progress token, also if the call reports progress", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk");
     await settle(20);
@@ -40,7 +40,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(reply.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
   });
 
-  it("keeps no timer when its progress token is none", () => {
+  it("starts no timer without a progress token", () => {
     const { harness } = open();
     const timers = harness.clock.size;
     const reply = harness.ask({ id: 1, method: "tools/list" }, { meta: { progressToken: {} } });
@@ -68,7 +68,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(reply.events.every(({ id }) => id === undefined)).toBe(true);
   });
 
-  it("is answered with a stream of one event when it has a token and reports nothing", async () => {
+  it("gets a stream of one event with a progress token and no report", async () => {
     const { harness } = open();
     const reply = await harness.answered(harness.call(2, "echo", { args: { text: "a" }, token: 7 }));
     expect(reply.messages).toEqual([expect.objectContaining({ id: 2, result: expect.anything() })]);
@@ -90,7 +90,7 @@ describe("a request of the modern era over HTTP", () => {
     },
   );
 
-  it("is told of no progress when its client reads no streams", async () => {
+  it("gets no progress when its client does not accept streams", async () => {
     const { steps, harness } = open();
     const reply = harness.call(2, "walk", { token: 7, accept: "application/json" });
     for (let count = 0; count < 5; count += 1) {
@@ -101,7 +101,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 2 } });
   });
 
-  it("aborts its handler when its client leaves, and frees its place", async () => {
+  it("aborts its handler and frees its permit when its client leaves", async () => {
     const { steps, harness } = open({ maxInFlight: 1 });
     const reply = harness.call(1, "walk");
     await settle(50);
@@ -113,7 +113,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(next.plain).toMatchObject({ status: 200 });
   });
 
-  it("is answered 403 with all scopes when its caller was not granted them", async () => {
+  it("gets 403 with all scopes when its caller lacks one", async () => {
     const { harness } = open();
     const reply = await harness.answered(harness.call(1, "echo", { args: { text: "a" }, caller: nobody }));
     expect(reply.plain).toMatchObject({ status: 403, body: { id: 1, error: { code: -32011 } } });
@@ -122,7 +122,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(granted.plain.status).toBe(200);
   });
 
-  it("is answered 404 when nobody knows its method", async () => {
+  it("gets 404 for an unknown method", async () => {
     const { harness } = open();
     for (const method of ["nope", "ping", "initialize", "logging/setLevel", "resources/subscribe"]) {
       const reply = await harness.answered(harness.ask({ id: 3, method }));
@@ -149,7 +149,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(late.plain).toMatchObject({ status: 503, body: { id: 2, error: { code: -32000 } } });
   });
 
-  it("has its stream opened and kept alive when it has a token and nothing was said for 15 s", async () => {
+  it("opens its stream and keeps it alive after 15 s without a report", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk", { token: 1 });
     await harness.clock.pass(14_999);
@@ -164,7 +164,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(harness.clock.size).toBe(0);
   });
 
-  it("drops what is reported while its client does not read, and tells its result all the same", async () => {
+  it("drops reports that its client does not read, and still sends the result", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk", { token: 1 });
     await harness.until(() => (steps.step(), reply.sink !== undefined));
@@ -200,7 +200,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(harness.clock.size).toBe(0);
   });
 
-  it("is left alone when its client leaves after the answer", async () => {
+  it("aborts nothing when its client leaves after the answer", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk");
     await harness.until(() => (steps.arrive(), reply.isOver));
@@ -235,7 +235,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(replies.at(-1)?.plain.status).toBe(503);
   });
 
-  it("tells of its log on its own stream when it asks for it, and not else", async () => {
+  it("carries its log messages on its own stream if it requests them", async () => {
     const harness = new StatelessHarness(createFeaturesApp().open());
     opened.push({ harness });
     const heard = await harness.answered(harness.call(1, "link", { meta: { [level]: "debug" } }));
@@ -260,7 +260,7 @@ describe("a request of the modern era over HTTP", () => {
     expect(harness.ask({ id: 1, method: "shutdown" }).plain).toMatchObject({ status: 200, body: { id: 1 } });
   });
 
-  it("drains when what runs has come to its end", async () => {
+  it("holds up the drain until its handler ends", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk");
     let isDrained = false;

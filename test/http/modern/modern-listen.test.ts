@@ -46,7 +46,7 @@ const updated = (id: number | string): object => ({
 });
 
 describe("a subscription of the modern era over HTTP", () => {
-  it("acknowledges first what is honoured, and tells of each change under the id of its own", async () => {
+  it("acknowledges the honoured filters first, and sends each change under its own id", async () => {
     const { steps, harness } = open();
     const replies = [await listening(harness, 1), await listening(harness, 1), await listening(harness, "b")];
     for (const reply of replies) {
@@ -64,7 +64,7 @@ describe("a subscription of the modern era over HTTP", () => {
     expect(replies.every((reply) => reply.events.every(({ id }) => id === undefined))).toBe(true);
   });
 
-  it("keeps one bit for what changes while its client does not read", async () => {
+  it("keeps one bit for each changed resource while its client does not read", async () => {
     const { steps, harness } = open();
     const [slow, quick] = [await listening(harness, "slow"), await listening(harness, "quick")];
     if (slow.sink !== undefined) slow.sink.room = 1;
@@ -93,7 +93,7 @@ describe("a subscription of the modern era over HTTP", () => {
     expect(reply.messages).toHaveLength(2);
   });
 
-  it("is let go of without a word when its client leaves", async () => {
+  it("ends silently when its client leaves", async () => {
     const { steps, harness } = open();
     const reply = await listening(harness, 1);
     reply.cut();
@@ -159,7 +159,7 @@ describe("a subscription of the modern era over HTTP", () => {
     expect(reply.sink?.text.endsWith("\n\n: keep-alive\n\n")).toBe(true);
   });
 
-  it("is refused with JSON and 429 when there are too many, of one caller or of all", async () => {
+  it("gets 429 with JSON at the limit of its caller or of all callers", async () => {
     const { harness } = open({ maxStreamsPerPrincipal: 1, maxStreams: 2 });
     await listening(harness, 1, { caller: granted });
     const own = listen(harness, 2, { caller: granted });
@@ -182,7 +182,7 @@ describe("a subscription of the modern era over HTTP", () => {
     expect(harness.counters.read()).toMatchObject({ caps: 1, gate: 0 });
   });
 
-  it("is refused with 403 and all scopes when its caller lacks one", () => {
+  it("gets 403 with all scopes when its caller lacks one", () => {
     const { harness } = open();
     const reply = listen(harness, 1, { caller: { ...granted, scopes: [] } });
     expect(reply.plain).toMatchObject({ status: 403, body: { id: 1, error: { code: -32011 } } });

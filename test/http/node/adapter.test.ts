@@ -47,7 +47,7 @@ async function fill(sink: EventSink): Promise<void> {
 }
 
 describe("a request over node:http", () => {
-  it("is answered with the extra headers of its reply, in one piece, without a body and as a stream", async () => {
+  it("gets the extra headers of its reply in a JSON response, without a body and in a stream", async () => {
     const client = await open((request, reply) => {
       reply.extraHeaders = { vary: "origin" };
       if (request.target === "/stream") reply.stream({ "content-type": "text/event-stream", vary: "x" }).end();
@@ -59,7 +59,7 @@ describe("a request over node:http", () => {
     expect(heard.match(/vary: \w+/g)).toEqual(["vary: origin", "vary: origin", "vary: origin"]);
   });
 
-  it("tells every header as it was sent, and how often, when names differ in case", async () => {
+  it("returns every header as it was sent, and its count, for names that differ in case", async () => {
     const seen: unknown[] = [];
     const client = await open((request, reply) => {
       seen.push(request.method, request.target, request.count("host"), request.header("host"));
@@ -85,13 +85,13 @@ describe("a request over node:http", () => {
   it.each([
     ["announced", ["content-length: 65"], ""],
     ["sent in pieces", ["transfer-encoding: chunked"], `41\r\n${"y".repeat(65)}\r\n`],
-  ])("is told to be too large at once when more than the bound is %s", async (_how, headers, body) => {
+  ])("is too large at once when the bytes beyond its bound are %s", async (_how, headers, body) => {
     const client = await open(echo);
     client.send(head("POST", ...headers), body);
     expect(await client.until("too-large")).toContain("HTTP/1.1 200 ");
   });
 
-  it("leaves the connection usable when a body is too large and was let go by", async () => {
+  it("keeps the connection usable when a body is too large and was skipped", async () => {
     const client = await open(echo);
     client.send(head("POST", "content-length: 100"));
     await client.until("too-large");
@@ -100,7 +100,7 @@ describe("a request over node:http", () => {
     expect(await client.until("next")).toMatch(/too-large[^]*next$/);
   });
 
-  it("is gone, and its promise settled, when the client leaves in the midst of the body", async () => {
+  it("settles its body as gone when the client leaves in the middle of it", async () => {
     const body = new Promise<unknown>((resolve) => {
       void open((request) => request.body(64, resolve)).then((client) => {
         client.send(head("POST", "content-length: 10"), "hal");
@@ -110,7 +110,7 @@ describe("a request over node:http", () => {
     expect(await body).toBe("gone");
   });
 
-  it("is told to go on only once somebody wants its body when it waits for that", async () => {
+  it('with "Expect: 100-continue" gets 100 when its body is read', async () => {
     const client = await open(echo);
     client.send(head("POST", "content-length: 2", "expect: 100-continue"));
     await client.until("HTTP/1.1 100 Continue\r\n\r\n");
@@ -118,7 +118,7 @@ describe("a request over node:http", () => {
     expect(await client.until("ok")).toContain("HTTP/1.1 200 ");
   });
 
-  it("is refused without being told to go on, and the connection closed, when nobody wants its body", async () => {
+  it('with "Expect: 100-continue" is refused without 100, and the connection closed, when its body is not read', async () => {
     const client = await open((_request, reply) => reply.answer({ status: 415 }));
     client.send(head("POST", "content-length: 2", "expect: 100-continue"));
     const heard = await client.closed();
@@ -158,7 +158,7 @@ async function goneOf(reply: HttpReply): Promise<boolean> {
 }
 
 describe("a reply over node:http", () => {
-  it("says the first thing only when it is answered twice", async () => {
+  it("sends only the first answer", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const { reply } = await next();
@@ -171,7 +171,7 @@ describe("a reply over node:http", () => {
     expect(client.heard).not.toContain("again");
   });
 
-  it("is told once that its client is gone when the connection is closed before the answer", async () => {
+  it("reports once that its client is gone when the connection closes before the answer", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const { reply } = await next();
@@ -186,7 +186,7 @@ describe("a reply over node:http", () => {
     expect(told).toBe(1);
   });
 
-  it("is told nothing when the connection is closed after the answer", async () => {
+  it("reports nothing when the connection closes after the answer", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const { reply } = await next();
@@ -199,7 +199,7 @@ describe("a reply over node:http", () => {
     expect(told).toBe(0);
   });
 
-  it("is told that its client is gone when it waits behind another on the same connection", async () => {
+  it("reports that its client is gone while it waits behind another on the same connection", async () => {
     const { client, next } = await held();
     client.send(head("GET"), head("GET"));
     const [first, second] = [await next(), await next()];
@@ -207,7 +207,7 @@ describe("a reply over node:http", () => {
     expect(await Promise.all([goneOf(first.reply), goneOf(second.reply)])).toEqual([true, true]);
   });
 
-  it("has its answers in order when a later one on the same connection is ready first", async () => {
+  it("is sent in order when a later one on the same connection is ready first", async () => {
     const { client, next } = await held();
     client.send(head("GET"), head("GET"));
     const [first, second] = [await next(), await next()];
@@ -270,7 +270,7 @@ describe("a stream of events over node:http", () => {
     expect(sink.isFull).toBe(false);
   });
 
-  it("closes the connection, and tells nobody that its client is gone, when it is dropped", async () => {
+  it("closes the connection without a report when it is dropped", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const { reply } = await next();
@@ -298,7 +298,7 @@ describe("a stream of events over node:http", () => {
     expect(await client.closed()).not.toContain("0\r\n\r\n");
   });
 
-  it("leaves the next request on the connection alone when it was read to its end and is dropped", async () => {
+  it("keeps the next request on the connection when it was read to its end and is dropped", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const sink = (await next()).reply.stream({});
@@ -311,7 +311,7 @@ describe("a stream of events over node:http", () => {
     expect(await client.until("unharmed")).toContain("HTTP/1.1 200 ");
   });
 
-  it("tells that its client is gone when the connection is closed before it is ended", async () => {
+  it("reports that its client is gone when the connection closes before its end", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const { reply } = await next();
@@ -336,7 +336,7 @@ describe("a server of node:http", () => {
       "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
       400,
     ],
-  ])("refuses, says nothing of what came, and closes the connection when it gets %s", async (_what, text, status) => {
+  ])("refuses %s without quoting it, and closes the connection", async (_what, text, status) => {
     const client = await open((_request, reply) => reply.answer({ status: 200 }));
     client.socket.write(text);
     const heard = await client.closed();
@@ -353,7 +353,7 @@ describe("a server of node:http", () => {
   it.each([
     ["while it is read", (request: HttpRequest) => readBody(request, 64)],
     ["before it is read", async (request: HttpRequest) => (await delay(250), readBody(request, 64))],
-  ])("answers what is said then, and closes the connection, when a body is late %s", async (_when, read) => {
+  ])("sends the answer for a late body, and closes the connection, %s", async (_when, read) => {
     const client = await open(
       (request, reply) => void read(request).then((body) => reply.answer({ status: 408, body: `${String(body)}!` })),
       { headersTimeoutMs: 100, requestTimeoutMs: 200 },
@@ -379,7 +379,7 @@ describe("a server of node:http", () => {
     },
   );
 
-  it("answers with 400 when what follows a request that was answered early is no HTTP", async () => {
+  it("answers with 400 when bytes after an early answer are no HTTP", async () => {
     const client = await open((_request, reply) => reply.answer({ status: 200, body: "early" }));
     client.send(head("POST", "content-length: 4"));
     await client.until("early");
@@ -398,7 +398,7 @@ describe("a server of node:http", () => {
     expect(await client.closed()).toMatch(/^HTTP\/1\.1 200 [^]*firstHTTP\/1\.1 408 [^]*gone!$/);
   });
 
-  it("writes no refusal into an answer when what follows on the connection is no HTTP", async () => {
+  it("writes no refusal into a running answer when the next bytes are no HTTP", async () => {
     const { client, next } = await held();
     client.send(head("GET"));
     const { reply } = await next();
@@ -416,7 +416,7 @@ describe("a server of node:http", () => {
     expect(await other.closed()).toBe("");
   });
 
-  it("drops the oldest connection that is silent for one that comes", async () => {
+  it("drops the oldest silent connection for a new one", async () => {
     const silent = await open(echo, { limits: { connections: { total: 1 } } });
     await once(silent.socket, "connect");
     const other = connect(silent.server.port);
@@ -440,7 +440,7 @@ describe("a server of node:http", () => {
     expect(await silent[0]?.closed()).toBe("");
   });
 
-  it("drops the connection whose last request is the oldest when none is silent", async () => {
+  it("drops the connection with the oldest last request when none is silent", async () => {
     const used = await open(echo, { limits: { connections: { total: 2 } } });
     const idle = connect(used.server.port);
     for (const [client, body] of [
@@ -458,7 +458,7 @@ describe("a server of node:http", () => {
     expect(used.socket.destroyed).toBe(false);
   });
 
-  it("drops a connection whose body is still arriving rather than refuse a new one", async () => {
+  it("drops a connection whose body still arrives rather than refuse a new one", async () => {
     const { client, server, next } = await held({ limits: { connections: { total: 1 } } });
     client.send(head("POST", "content-length: 10"), "slow");
     (await next()).request.body(64, () => {});
@@ -469,7 +469,7 @@ describe("a server of node:http", () => {
     expect(await client.closed()).toBe("");
   });
 
-  it("drops no connection of another address for one that has all that it may", async () => {
+  it("drops no connection of another address for an address at its limit", async () => {
     const used = await open(echo, { limits: { connections: { total: 3, perCaller: 2 } } });
     const { port } = used.server;
     used.send(head("POST", "content-length: 5"), "first");
@@ -485,7 +485,7 @@ describe("a server of node:http", () => {
     expect([used.socket.destroyed, second?.socket.destroyed]).toEqual([false, false]);
   });
 
-  it("closes what is idle, answers what runs, and takes nothing new when it leaves", async () => {
+  it("closes idle connections, answers running requests, and accepts nothing new when it leaves", async () => {
     const { client, server, next } = await held();
     const idle = connect(server.port);
     idle.send(head("GET"));

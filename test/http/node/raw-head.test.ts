@@ -64,7 +64,7 @@ const smuggled = {
 
 describe.each(Object.keys(ports) as (keyof typeof ports)[])("a head with many headers, at %s,", (server) => {
   it.each(Object.entries(smuggled))(
-    "is refused with 431 where %s hides behind what Node reads",
+    "is refused with 431 when %s follows the headers that Node reads",
     async (_what, hidden) => {
       const filler = Array.from({ length: 2000 }, () => "a:");
       const answer = await send(ports[server], "/mcp", [...usual, ...filler, hidden]);

@@ -49,8 +49,8 @@ const mebibyte = "x".repeat(1024 * 1024);
 /** More than the system takes for a client that reads nothing. */
 const large = mebibyte.repeat(24);
 
-describe("an answer in one piece over node:http", () => {
-  it("is dropped with its connection when nobody reads it for as long as a client may leave it unread", async () => {
+describe("a JSON response over node:http", () => {
+  it("is dropped with its connection when its client does not read it in time", async () => {
     const { server, client, replies, ask } = await setUp({ stallMs: 200 });
     client.socket.pause();
     await ask(1);
@@ -78,7 +78,7 @@ describe("an answer in one piece over node:http", () => {
     expect(client.socket.destroyed).toBe(false);
   });
 
-  it("waits for as long as it takes when another that is asked for first has no answer yet", async () => {
+  it("waits as long as needed for the answer to an earlier request", async () => {
     const { client, replies, ask } = await setUp({ stallMs: 100 });
     await ask(2);
     replies[1]?.answer({ status: 200, body: "second" });
@@ -87,7 +87,7 @@ describe("an answer in one piece over node:http", () => {
     expect(await client.until("second")).toMatch(/first[^]*second/);
   });
 
-  it("is watched, too, once its turn comes behind one that took long", async () => {
+  it("has its own time to be read once a slow answer before it is sent", async () => {
     const { server, client, replies, ask } = await setUp({ stallMs: 200 });
     client.socket.pause();
     await ask(2);
@@ -99,7 +99,7 @@ describe("an answer in one piece over node:http", () => {
     expect((await client.closed()).length).toBeLessThan(large.length);
   });
 
-  it("is dropped with the others of its connection when a caller has left more unread than one may", async () => {
+  it("is dropped with the other answers of its connection when its caller has too many unread bytes", async () => {
     const { server, client, replies, ask, budgets } = await setUp();
     client.socket.pause();
     await ask(20);
@@ -156,7 +156,7 @@ describe("an answer in one piece over node:http", () => {
     while (budgets.unreadBytes.use.used > 0) await delay(5);
   });
 
-  it("has the system told of it, whatever its size, before it counts as sent", async () => {
+  it("counts as sent only when the system has all of it, for any size", async () => {
     const { server, client, replies, ask } = await setUp();
     client.socket.pause();
     await ask(1);
@@ -170,7 +170,7 @@ describe("an answer in one piece over node:http", () => {
 });
 
 describe("a connection over node:http", () => {
-  it("is dropped, and serves nothing of what came with it, when more than 64 requests are under way on it", async () => {
+  it("is dropped, and runs nothing of the last packet, with more than 64 pipelined requests", async () => {
     const { client, replies, ask } = await setUp();
     await ask(64);
     expect(replies.every(({ isOver }) => !isOver)).toBe(true);
@@ -180,7 +180,7 @@ describe("a connection over node:http", () => {
     expect(replies.every(({ isOver }) => isOver)).toBe(true);
   });
 
-  it("is closed at once when the server leaves and nothing has come on it", async () => {
+  it("closes at once when the server leaves and no request has come", async () => {
     const { server, client, replies } = await setUp();
     await once(client.socket, "connect");
     // One that was opened later was served: the first has been taken by then.
@@ -196,7 +196,7 @@ describe("a connection over node:http", () => {
 });
 
 describe("httpHandler().node", () => {
-  it("says nothing, and throws nothing, when whoever it is mounted under has begun an answer meanwhile", async () => {
+  it("neither answers nor throws when its framework has begun an answer", async () => {
     const demo = createDemo();
     const handler = httpHandler(demo.app);
     const faults: unknown[] = [];

@@ -43,7 +43,7 @@ async function spied(serve: HttpServe) {
 }
 
 describe("an answer over node:http", () => {
-  it.each(["plain", "é", ""])("gives head and body to the socket by one write when the body is %j", async (body) => {
+  it.each(["plain", "é", ""])("writes head and body to the socket at once when the body is %j", async (body) => {
     const { client, writes } = await spied((_request, reply) => reply.answer({ status: 200, body }));
     for (let time = 1; time <= 2; time += 1) {
       client.send(head("GET"));

@@ -65,7 +65,7 @@ class DrivenLog {
 }
 
 describe("EventLog", () => {
-  it("drops what waits before results, and tells whose message was dropped unsent", () => {
+  it("drops waiting messages before results, and reports whose unsent message was dropped", () => {
     const log = open({ maxMessages: 4, maxBytes: 100 });
     const notices = openStream(log);
     const dropped: number[] = [];
@@ -83,7 +83,7 @@ describe("EventLog", () => {
     expect(log.count).toBe(0);
   });
 
-  it("keeps what alone is larger than its room, and nothing besides", () => {
+  it("keeps a single message larger than its bound, and no other", () => {
     const log = open({ maxBytes: 100 });
     const call = answer(log, "result", { isSent: false });
     const large = answer(log, "x".repeat(101), { isSent: false });
@@ -92,7 +92,7 @@ describe("EventLog", () => {
     expect(log.find(7)).toBeUndefined();
   });
 
-  it("counts the bytes of what it keeps, whatever its characters", () => {
+  it("counts bytes, not characters", () => {
     const log = open({ maxBytes: 9 });
     for (const json of ["ééé", "ééé"]) answer(log, json, { isSent: false });
     expect([log.count, log.dropped]).toEqual([1, 1]);
@@ -105,7 +105,7 @@ describe("EventLog", () => {
     expect(log.dropped).toBe(2);
   });
 
-  it("drops waiting messages of the stream with most of them, so that a flood on one stream costs no other stream any", () => {
+  it("drops waiting messages of the stream with the most, so that a flood costs no other stream any", () => {
     const log = open({ maxMessages: 10 });
     const [notices, call] = [openStream(log), openStream(log)];
     log.add(notices, { json: "question" });
@@ -116,7 +116,7 @@ describe("EventLog", () => {
     expect([textsOf(notices), call.messages.length, log.dropped]).toEqual([["question"], 9, 41]);
   });
 
-  it("counts what it keeps in any order of messages, results, readers and evictions", () => {
+  it("counts its messages in any order of messages, results, readers and evictions", () => {
     const kinds = ["add", "sent", "finish", "open"] as const;
     const step = fc.tuple(fc.constantFrom(...kinds), fc.nat(5), fc.nat(40));
     fc.assert(
@@ -137,7 +137,7 @@ describe("EventLog", () => {
     );
   });
 
-  it("drops what somebody was sent before anything that waits, by number and by size", () => {
+  it("drops sent messages before waiting ones, by number and by size", () => {
     for (const bounds of [{ maxMessages: 10 }, { maxBytes: 1000 }]) {
       const log = open(bounds);
       const unread = answer(log, "unread", { isSent: false });
@@ -149,7 +149,7 @@ describe("EventLog", () => {
     }
   });
 
-  it("keeps so much of what was sent, and the last of it whatever its size", () => {
+  it("keeps a bounded number of sent messages, and the last one of any size", () => {
     const log = open({ maxSentBytes: 250 });
     const calls = Array.from({ length: 5 }, () => answer(log, "r".repeat(100), { isSent: true }));
     expect(calls.map((call) => call.messages.length)).toEqual([0, 0, 0, 1, 1]);
@@ -157,7 +157,7 @@ describe("EventLog", () => {
     expect([large.messages.length, log.count, log.dropped]).toEqual([1, 1, 0]);
   });
 
-  it("counts nothing as unsent that somebody was sent who begins again before it", () => {
+  it("counts a message as sent even if its reader resumes from before it", () => {
     const log = open({ maxMessages: 2 });
     const notices = openStream(log);
     for (const json of ["1", "2"]) log.add(notices, { json });
@@ -170,7 +170,7 @@ describe("EventLog", () => {
 });
 
 describe("the logs of all sessions", () => {
-  it("has dropped what was sent, then what waits, of who has used theirs the longest ago", () => {
+  it("drop sent messages first, then waiting ones, of the session that was idle the longest", () => {
     const budget = create(1000);
     const [first, second, third] = [open({}, budget), open({}, budget), open({}, budget)];
     const waiting = answer(first, "w".repeat(400), { isSent: false });
@@ -185,7 +185,7 @@ describe("the logs of all sessions", () => {
     expect(budget.use.used).toBe(0);
   });
 
-  it("gives one caller who is known a quarter, and nothing of another's for it", () => {
+  it("give one known caller a quarter, and take nothing from another caller for it", () => {
     const budget = create(1000);
     const [one, two] = [open({}, budget, "alice"), open({}, budget, "alice")];
     const [other, unknown] = [open({}, budget, "bob"), open({}, budget)];

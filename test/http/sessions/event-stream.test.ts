@@ -108,7 +108,7 @@ class Run {
 }
 
 describe("EventStream", () => {
-  it("sends each message once and in order, whatever is cut and resumed when", () => {
+  it("sends each message once and in order, for any cuts and resumptions", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (all) => {
         const run = new Run(1000);
@@ -123,7 +123,7 @@ describe("EventStream", () => {
     );
   });
 
-  it("says that something was missed wherever it leaves something out, and sends the rest once and in order", () => {
+  it("reports missed events wherever it omits some, and sends the rest once and in order", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), (all, kept) => {
         const run = new Run(kept);

@@ -13,8 +13,8 @@ function having(own: readonly string[], resources?: Caller["resources"]): Caller
   return { id: "alice", isAnonymous: false, scopes: own, ...(resources === undefined ? {} : { resources }) };
 }
 
-describe("what a session's streams take", () => {
-  it("is all that was granted to whoever has asked", () => {
+describe("the grants that a session's streams require", () => {
+  it("are those of all its requests", () => {
     const session = open();
     session.add(having(["ci:read"]));
     session.add(having(["ci:write"]));
@@ -28,13 +28,13 @@ describe("what a session's streams take", () => {
     expect(session.read(having(["ci:read"]))).toBeUndefined();
   });
 
-  it("has all scopes when what the app asks for may be another tomorrow", () => {
+  it("include all scopes when the app's requirements can change", () => {
     const session = open("tools");
     session.add(having(["ci:read", "hub:admin"]));
     expect(session.read(having(["ci:read"]))).toEqual(["ci:read", "hub:admin"]);
   });
 
-  it("has what was granted of the application's things, which no scope makes good", () => {
+  it("include resources, which no scope replaces", () => {
     const session = open();
     session.add(having([], { "repo:web": ["write"], "repo:*": ["read"] }));
     expect(session.read(having([]))).toEqual([]);
@@ -42,7 +42,7 @@ describe("what a session's streams take", () => {
     expect(session.read(having([], { "repo:*": ["read"], "repo:web": ["write"] }))).toBeUndefined();
   });
 
-  it("ends the reading of who lacks what somebody else has asked with", () => {
+  it("end the stream of a token that lacks one", () => {
     const session = open();
     session.add(having(["ci:read"]));
     expect(session.read(having(["ci:read"]))).toBeUndefined();

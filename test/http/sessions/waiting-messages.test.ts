@@ -48,8 +48,8 @@ function numbersOf(reply: FakeReply): number[] {
   return reply.events.map(({ id }) => Number(id?.split(".")[2]));
 }
 
-describe("What a session has to say", () => {
-  it("waits while its stream is cut, and is sent to who resumes it", async () => {
+describe("A message of a session", () => {
+  it("waits while its stream is cut, and is sent when a client resumes it", async () => {
     const harness = openTalking();
     const session = await harness.open();
     const first = harness.get({ session });
@@ -63,7 +63,7 @@ describe("What a session has to say", () => {
     expect(harness.leg.dropped).toBe(0);
   });
 
-  it("waits for who has not listened yet, the newest of it, and the rest is counted", async () => {
+  it("waits for a client that does not listen yet; only the newest are kept, and the rest is counted", async () => {
     const harness = openTalking({ maxQueued: 4 });
     const session = await harness.open();
     await say(harness, session, 6);
@@ -73,7 +73,7 @@ describe("What a session has to say", () => {
     expect(linesOf(stream)).toBe(4);
   });
 
-  it("waits for who reads slowly, and comes in order", async () => {
+  it("waits for a slow client, and comes in order", async () => {
     const harness = openTalking();
     const session = await harness.open();
     const stream = harness.get({ session }, undefined, 2);
@@ -83,7 +83,7 @@ describe("What a session has to say", () => {
     expect(numbersOf(stream)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it("is kept of a call whose client reads slowly, and the rest is counted", async () => {
+  it("of a call waits for a slow client; only the newest are kept, and the rest is counted", async () => {
     const steps = openSteps();
     const harness = keep(new SessionHarness(steps.runtime, { keepAliveMs: 0, maxQueued: 3 }));
     const session = await harness.open();
@@ -105,7 +105,7 @@ describe("What a session has to say", () => {
     expect(said).toEqual([1, undefined, 4, 5, 6, 1]);
   });
 
-  it("tells who waits for its answer when it is dropped, because it is too much or because the session ends", () => {
+  it("rejects the question that it carries when it is dropped or the session ends", () => {
     const harness = keep(new SessionHarness(openSteps().runtime, { maxQueued: 2 }));
     const dropped: number[] = [];
     const streams = new SessionStreams({

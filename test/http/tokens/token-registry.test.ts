@@ -50,7 +50,7 @@ class SlowStore implements TokenStore {
 }
 
 describe("a registry of tokens", () => {
-  it("lets in who has a token that it minted, with all that it was minted for", async () => {
+  it("verifies a token that it minted, with its whole grant", async () => {
     const registry = tokenRegistry({ resource: new URL(resource) });
     const grant = {
       id: "runner 7",
@@ -101,7 +101,7 @@ describe("a registry of tokens", () => {
     expect(await registry.verify(change(token), { signal })).toBeUndefined();
   });
 
-  it("lets nobody in by a hash", async () => {
+  it("refuses a hash as a token", async () => {
     const store = new SlowStore();
     const registry = tokenRegistry({ resource, store });
     await registry.mint({ id: "a", scopes: [] });
@@ -110,7 +110,7 @@ describe("a registry of tokens", () => {
     expect(await registry.verify(`smcp_${hash}`, { signal })).toBeUndefined();
   });
 
-  it("lets nobody in by a record of another hash, when its store tells no capitals apart", async () => {
+  it("refuses a record of another hash from a store that ignores case", async () => {
     const store = new SlowStore();
     const registry = tokenRegistry({ resource, store });
     const { token } = await registry.mint({ id: "a", scopes: [] });
@@ -131,7 +131,7 @@ describe("a registry of tokens", () => {
     expect(await registry.list()).toEqual([]);
   });
 
-  it("answers 401 from the next request on when a token was revoked, and tells who follows it", async () => {
+  it("refuses a revoked token with 401 from the next request on, and fires its signal", async () => {
     const registry = tokenRegistry({ resource });
     const { ask } = doorTo(registry);
     const one = await registry.mint({ id: "a", scopes: [] });
@@ -148,7 +148,7 @@ describe("a registry of tokens", () => {
     expect(await registry.revoke("never")).toBe(false);
   });
 
-  it("revokes all tokens of one caller, and nobody else's", async () => {
+  it("revokes all tokens of one caller, and no other caller's", async () => {
     const registry = tokenRegistry({ resource });
     const mint = async (id: string): Promise<string> => (await registry.mint({ id, scopes: [] })).token;
     const [first, second, foreign] = [await mint("a"), await mint("a"), await mint("b")];
@@ -173,7 +173,7 @@ describe("a registry of tokens", () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5, 6, 7])(
-    "lets nobody in who would not hear of it when a token is revoked %i turns after a store has found it",
+    "refuses a token that is revoked %i turns after the store found it",
     async (turns) => {
       const store = new SlowStore();
       const registry = tokenRegistry({ resource, store });
@@ -200,7 +200,7 @@ describe("a registry of tokens", () => {
     },
   );
 
-  it("lets nobody in when its store fails", async () => {
+  it("refuses every token when its store fails", async () => {
     const store = new SlowStore();
     const registry = tokenRegistry({ resource, store });
     const { token } = await registry.mint({ id: "a", scopes: [] });
@@ -213,7 +213,7 @@ describe("a registry of tokens", () => {
     expect(JSON.stringify([found, faults.map(({ cause }) => String(cause))])).not.toContain(token.slice(5));
   });
 
-  it("lets nobody in by a token for another server, whose store it shares", async () => {
+  it("refuses a token for another server that shares its store", async () => {
     const store = new SlowStore();
     const { token } = await tokenRegistry({ resource: "https://other.example/mcp", store }).mint({
       id: "a",
@@ -223,7 +223,7 @@ describe("a registry of tokens", () => {
     expect(told(await ask(`Bearer ${token}`)).status).toBe(401);
   });
 
-  it("mints no more than 10,000 in memory, and lets those that have expired make room", async () => {
+  it("mints at most 10,000 tokens in memory, and replaces expired ones", async () => {
     let now = Date.now();
     const registry = tokenRegistry({ resource, now: () => now });
     const grants = Array.from({ length: 10_000 }, () => ({ id: "a", scopes: [], expiresInMs: 1000 }));

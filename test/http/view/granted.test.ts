@@ -68,7 +68,7 @@ function by(token: string, method: string, params?: Readonly<Record<string, unkn
 }
 
 describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
-  it("is shown nothing that takes a scope which it was not granted, and asked for it when it calls that all the same", async () => {
+  it("sees no entry that requires a scope it lacks, and gets the name of the scope when it calls the entry", async () => {
     const { enter, serving, ran } = await serve(entry);
     const { client, token } = await enter({});
     expect(await namesOf(client)).toEqual(["node_show", "node_stop"]);
@@ -98,7 +98,7 @@ describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
     expect(ran).toEqual([]);
   });
 
-  it("is asked for no scope of what its view hides, and answered as where there is nothing", async () => {
+  it("gets no scope of an entry that its view hides, but the answer for an unknown one", async () => {
     const { enter, serving } = await serve(entry);
     const { token } = await enter({});
     const answerTo = async (name: string): Promise<unknown> => {
@@ -111,7 +111,7 @@ describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
     expect(await answerTo("site_drop")).toEqual(unknown);
   });
 
-  it("may act on the things that it was granted, and on no other", async () => {
+  it("may act on the granted resources, and on no other", async () => {
     const { enter, ran } = await serve(entry);
     const { client } = await enter({ resources: { "repo:web": ["write"], "repo:app": ["read"] } });
     expect(await namesOf(client)).toEqual(["node_show", "node_stop", "repo_push"]);
@@ -123,7 +123,7 @@ describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
     expect(await outcomeOf(all, "repo_push", { repo: "app" })).toContain('"value":"app"');
   });
 
-  it("is nobody from the moment on in which that is revoked, and what it listens to ends at once", async () => {
+  it("is refused from its revocation on, and its streams end at once", async () => {
     const { enter, serving, tokens, change } = await serve(entry);
     const [one, other] = [await enter({}), await enter({})];
     const told = { one: 0, other: 0 };
@@ -144,8 +144,8 @@ describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
   });
 });
 
-describe("somebody anonymous", () => {
-  it("is answered as where there is nothing by what an author asks of everybody", async () => {
+describe("an anonymous caller", () => {
+  it("gets the answer for an unknown entry from each entry whose author requires a scope", async () => {
     const { app } = createFleet();
     const serving = await http({ port: 0, exit: false, drainMs: 0 }).serve(app);
     ending.push(() => serving.close());

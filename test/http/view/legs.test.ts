@@ -67,7 +67,7 @@ describe("a session", () => {
     expect(asked.at(-1)?.view).toEqual({ surface: "default", client: { name: "test", version: "1" } });
   });
 
-  it("knows who sends a request by that request, whatever it keeps of the handshake", async () => {
+  it("takes the caller from each request, not from the handshake", async () => {
     const { harness, asked } = openLegacy();
     const alice = { id: "alice", isAnonymous: false };
     const session = await harness.open({ caller: by("readonly", { ...alice, scopes: ["steps:read"] }) });
@@ -75,7 +75,7 @@ describe("a session", () => {
     expect(asked.at(-1)).toMatchObject({ id: "alice", scopes: ["steps:write"], view: { project: "readonly" } });
   });
 
-  it("is not opened, and takes no place, when its view is denied", async () => {
+  it("is not opened, and holds no permit, when its view is denied", async () => {
     const { harness } = openLegacy();
     for (let time = 0; time < 3; time += 1) {
       const reply = harness.post(handshakeOf("2025-11-25"), { caller: by("locked") });
@@ -103,7 +103,7 @@ describe("a session", () => {
     expect(harness.delete({ session }).given?.status).toBe(200);
   });
 
-  it("still cancels what it runs when its view is denied meanwhile", async () => {
+  it("still cancels its requests when its view is denied meanwhile", async () => {
     const { runtime, denied } = openDenying();
     const steps = openSteps();
     await runtime.close();
@@ -135,7 +135,7 @@ describe("a request of the modern era", () => {
     },
   );
 
-  it("is asked about each time, since nothing is kept", async () => {
+  it("has its view resolved each time", async () => {
     const { runtime, denied } = openDenying();
     const harness = new StatelessHarness(runtime);
     ending.push(() => harness.close());

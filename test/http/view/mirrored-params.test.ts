@@ -55,15 +55,12 @@ async function statusInSession(url: string, client: string): Promise<number> {
   return answer.status;
 }
 
-describe("a tool whose arguments are told in headers", () => {
-  it.each(["scoped", "owned"])(
-    "is as one that does not exist when its caller can never have what %s takes",
-    async (name) => {
-      const url = await serve([{ verdict: { kind: "tool_surface" } }]);
-      expect(await call(url, name)).toEqual(await call(url, "nosuch"));
-      expect((await call(url, "deploy")).status).toBe(400);
-    },
-  );
+describe("a tool whose arguments headers mirror", () => {
+  it.each(["scoped", "owned"])("looks unknown to a caller who can never use it: %s", async (name) => {
+    const url = await serve([{ verdict: { kind: "tool_surface" } }]);
+    expect(await call(url, name)).toEqual(await call(url, "nosuch"));
+    expect((await call(url, "deploy")).status).toBe(400);
+  });
 
   it("is compared with its headers in a session as the session's own view shows it", async () => {
     const hides = { kind: "tool_surface", disallow: ["deploy"] } as const;

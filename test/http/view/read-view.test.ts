@@ -51,7 +51,7 @@ describe("the view of a request", () => {
   );
 
   it.each(["surface=a&surface=b", "SURFACE=a&surface=b", "surface=a&surf%61ce=b", "project=a&project=%ZZ"])(
-    "is refused when one parameter has two values: %s",
+    "is refused for a parameter with two values: %s",
     (query) => {
       expect(read(`/mcp?${query}`)).toMatchObject({ status: 400, error: { code: -32602 } });
       expect(JSON.stringify(read(`/mcp?${query}`))).toMatch(/two values of \\"(surface|project)\\"/);
@@ -81,20 +81,20 @@ describe("the view of a request", () => {
     }
   });
 
-  it("has what their program calls itself, bounded", () => {
+  it("has the bounded name of the client program", () => {
     expect(read("/mcp", "agent/1.0")).toEqual({ surface: "default", userAgent: "agent/1.0" });
     expect(read("/mcp", "")).toBeUndefined();
     expect(read("/mcp?surface=a", "x".repeat(5000))).toEqual({ surface: "a", userAgent: "x".repeat(512) });
   });
 
-  it("cannot be changed by who is given it", () => {
+  it("is frozen", () => {
     expect(Object.isFrozen(read("/mcp?surface=a"))).toBe(true);
     expect(Object.isFrozen(read("/mcp", "agent/1.0"))).toBe(true);
   });
 });
 
 describe("the view of many requests", () => {
-  it("is one object for one address and program, and read again for any other", () => {
+  it("is one object for each URL and program", () => {
     const reader = createViewReader();
     const first = read("/mcp?surface=a", "agent/1.0", reader);
     expect(read("/mcp?surface=a", "agent/1.0", reader)).toBe(first);
@@ -104,7 +104,7 @@ describe("the view of many requests", () => {
     expect(read("/mcp", undefined, reader)).toBeUndefined();
   });
 
-  it("is refused each time, and told apart however many addresses come", () => {
+  it("is refused each time for an invalid URL, also among many URLs", () => {
     const reader = createViewReader();
     for (let time = 0; time < 2; time += 1) {
       expect(read("/mcp?surfce=a", undefined, reader)).toMatchObject({ status: 400 });
@@ -121,7 +121,7 @@ describe("a caller with a view and a client", () => {
   const view = Object.freeze({ surface: "a" });
   const client = { name: "agent", version: "1" };
 
-  it("is one object for one view and client as long as nobody signed in", () => {
+  it("is one object for each view and client while callers are anonymous", () => {
     const caller = withView(anonymous, view);
     expect(caller).toEqual({ ...anonymous, view });
     expect(withView(anonymous, view)).toBe(caller);
@@ -136,7 +136,7 @@ describe("a caller with a view and a client", () => {
     expect(withView(named, undefined)).toEqual(anonymous);
   });
 
-  it("keeps what each caller was granted", () => {
+  it("keeps each caller's grants", () => {
     const granted = { ...anonymous, scopes: ["a"] };
     const alice = { id: "alice", isAnonymous: false, scopes: ["b"] };
     for (const caller of [anonymous, granted, alice, granted, anonymous]) {

@@ -59,14 +59,14 @@ function refusalIn(entry: HttpClientEntry, why: RegExp): RegExp {
 }
 
 describe.each(httpClients)("$name, by the view of its address,", (entry) => {
-  it("sees all that a caller of nobody's name may have when it names none", async () => {
+  it("without a view name sees all entries of an anonymous caller", async () => {
     const { connect } = await serve(entry);
     for (const query of ["", "?surface=", "?surface=default", "?surface=&surface=default", "?other=1"]) {
       expect(await namesOf(await connect(query))).toEqual([...hubNames, "node_show", "node_stop"]);
     }
   });
 
-  it("sees what the view leaves, and has nothing else, byte for byte", async () => {
+  it("sees the entries of its view only, byte for byte", async () => {
     const { connect, ran } = await serve(entry);
     const reader = await connect("?surface=readonly");
     expect(await namesOf(reader)).toEqual([...hubNames.filter((name) => name !== "hub_task_fail"), "node_show"]);
@@ -89,7 +89,7 @@ describe.each(httpClients)("$name, by the view of its address,", (entry) => {
     expect(await outcomeOf(executor, "node_stop", { node: "a" })).toContain('"structuredContent":{"node":"a"}');
   });
 
-  it("is not let in by a view that is denied or unknown, and told why", async () => {
+  it("is refused for a denied or unknown view, with the reason", async () => {
     const { connect, serving } = await serve(entry);
     const locked = refusalIn(entry, /tool surface denied: it is being repaired/);
     const unknown = refusalIn(entry, /tool surface denied: unknown MCP surface/);
@@ -112,7 +112,7 @@ describe.each(httpClients)("$name, by the view of its address,", (entry) => {
     await expect(connect(`?surface=${value}`)).rejects.toThrow(refusalIn(entry, /surface.*percent-encoded/));
   });
 
-  it("has four tools for whatever is behind a gateway, and finds, reads and calls by them", async () => {
+  it("has four tools before a gateway, and finds, reads and calls operations by them", async () => {
     const { connect, ran } = await serve(entry);
     const client = await connect("?surface=hub");
     expect(await namesOf(client)).toEqual(["call", "list", "schema", "search"]);
@@ -132,7 +132,7 @@ describe.each(httpClients)("$name, by the view of its address,", (entry) => {
     expect(await outcomeOf(client, "node_show", { node: "a" })).toBe(await outcomeOf(client, "node_none"));
   });
 
-  it("is told of another list when the rules are replaced, and nobody is whose list is the same", async () => {
+  it("is notified of a changed list when the rules are replaced, and only then", async () => {
     const { connect, rules } = await serve(entry);
     const [reader, executor] = [await connect("?surface=readonly"), await connect("?surface=executor")];
     const told = { reader: 0, executor: 0 };
@@ -154,7 +154,7 @@ describe.each(httpClients)("$name, by the view of its address,", (entry) => {
     expect(told).toEqual({ reader: 1, executor: 0 });
   });
 
-  it("is told of what was mounted, and hears nothing of it behind a gateway, which finds it with the next request", async () => {
+  it("is notified of mounted tools, and not behind a gateway, which finds them with the next request", async () => {
     const { connect, hub } = await serve(entry);
     const [direct, gateway] = [await connect(), await connect("?surface=hub")];
     const told = { direct: 0, gateway: 0 };

@@ -29,8 +29,8 @@ function fill(sink: EventSink): void {
   for (let count = 0; count < 1_000 && !sink.isFull; count += 1) sink.write("x".repeat(1_024));
 }
 
-describe("a request of the web's", () => {
-  it("is answered with the extra headers of its reply, in one piece and as a stream", async () => {
+describe("a web request", () => {
+  it("gets the extra headers of its reply in a JSON response and in a stream", async () => {
     const [piece, stream] = [hold(), hold()];
     for (const { reply } of [piece, stream]) reply.extraHeaders = { vary: "origin" };
     piece.reply.answer({ status: 200, headers: { vary: "x" } });
@@ -39,7 +39,7 @@ describe("a request of the web's", () => {
     expect(responses.map(({ headers }) => headers.get("vary"))).toEqual(["origin", "origin"]);
   });
 
-  it("tells its path and query as they came, and its host where a header has none, when it is read", () => {
+  it("returns path and query as sent, and the host of its URL without a Host header", () => {
     const { request } = hold();
     expect(request.target).toBe("/mcp?q=1");
     expect([request.header("host"), request.count("host")]).toEqual(["localhost:8080", 1]);
@@ -59,7 +59,7 @@ describe("a request of the web's", () => {
     expect(await readBody(post(stream), 4)).toEqual(new TextEncoder().encode("abcd"));
   });
 
-  it("has an empty body when there is none, or somebody has read it", async () => {
+  it("has an empty body when it has none, or it was read already", async () => {
     expect(await readBody(hold({ method: "POST" }).request, 4)).toEqual(new Uint8Array(0));
     const read = new Request(url, { method: "POST", body: "x" });
     await read.text();
@@ -102,8 +102,8 @@ describe("a request of the web's", () => {
   });
 });
 
-describe("a reply of the web's", () => {
-  it("says the first thing only when it is answered twice", async () => {
+describe("a reply to a web request", () => {
+  it("sends only the first answer", async () => {
     const { reply, response } = hold();
     reply.answer({ status: 201, headers: { "x-a": "1" }, body: "é" });
     reply.answer({ status: 500 });
@@ -123,7 +123,7 @@ describe("a reply of the web's", () => {
     expect((await response).body).toBeNull();
   });
 
-  it("is told once that its client is gone, and its promise settles, when the signal fires before the answer", async () => {
+  it("reports once that its client is gone, and settles, when the signal fires before the answer", async () => {
     const leaving = new AbortController();
     const { reply, response } = hold({ signal: leaving.signal });
     let told = 0;
@@ -133,14 +133,14 @@ describe("a reply of the web's", () => {
     expect([told, reply.isOver, (await response).status]).toEqual([1, true, 499]);
   });
 
-  it("is asked nothing when its client was gone before it came", async () => {
+  it("runs nothing when its client was gone before it came", async () => {
     let asked = 0;
     const serve: HttpServe = () => void (asked += 1);
     expect((await createFetchHandler(serve)(new Request(url, { signal: AbortSignal.abort() }))).status).toBe(499);
     expect(asked).toBe(0);
   });
 
-  it("is told nothing when the signal fires after the answer", async () => {
+  it("reports nothing when the signal fires after the answer", async () => {
     const leaving = new AbortController();
     const { reply, response } = hold({ signal: leaving.signal });
     let told = 0;
@@ -151,14 +151,14 @@ describe("a reply of the web's", () => {
     expect(told).toBe(0);
   });
 
-  it("waits for its answer for as long as it takes when nobody leaves", async () => {
+  it("waits for its answer as long as its client stays", async () => {
     const asked = createFetchHandler(never)(new Request(url));
     expect(await Promise.race([asked, turn("waiting")])).toBe("waiting");
   });
 });
 
-describe("a stream of events of the web's", () => {
-  it("carries what is written, and ends, when it is ended", async () => {
+describe("a stream of events to a web request", () => {
+  it("carries the written events, and ends", async () => {
     const { reply, response } = hold();
     const sink = reply.stream({ "content-type": "text/event-stream" });
     sink.write("one ");
@@ -189,7 +189,7 @@ describe("a stream of events of the web's", () => {
   it.each([
     ["cancelled by its reader", async (response: Response) => response.body?.cancel()],
     ["left by its client", async (_response: Response, leaving: AbortController) => leaving.abort()],
-  ])("tells once that its client is gone, and takes no more, when it is %s", async (_how, leave) => {
+  ])("reports once that its client is gone, and accepts no more, when it is %s", async (_how, leave) => {
     const leaving = new AbortController();
     const { reply, response } = hold({ signal: leaving.signal });
     let told = 0;
@@ -207,7 +207,7 @@ describe("a stream of events of the web's", () => {
   it.each([
     ["open", (sink: EventSink) => sink],
     ["ended and not read", (sink: EventSink) => (sink.end(), sink)],
-  ])("loses what was not read, and tells nobody of a client, when it is %s and dropped", async (_how, prepare) => {
+  ])("drops unread events without a report when it is %s and dropped", async (_how, prepare) => {
     const { reply, response } = hold();
     let told = 0;
     reply.onGone = () => void (told += 1);

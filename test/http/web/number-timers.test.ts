@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-it("httpHandler()'s form of the web answers both eras, streams and all, and lets its process end, when timers are numbers", async () => {
+it("httpHandler() serves web requests of both eras, with streams, and lets its process end, when timers are numbers", async () => {
   const script = fileURLToPath(new URL("../fixtures/number-timers.ts", import.meta.url));
   const run = promisify(execFile)(process.execPath, ["--import", "tsx", script], { timeout: 30_000 });
   const { stdout, stderr } = await run;

@@ -5,15 +5,22 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * Files that need a process for themselves: module mocks, counts of the timers and listeners of the process, its memory, and
+ * Files that need a process for themselves: module mocks, counts of the listeners and resources of the process, its memory, and
  * PGlite, whose 700 MB stay until the process ends.
  */
 const needsOwnProcess =
-  /vi\.mock\(|getTimerCount|countTimers|getActiveResourcesInfo|process\.listenerCount|memoryUsage|tracker\/server\.ts/;
+  /vi\.mock\(|countTimers|getActiveResourcesInfo|process\.listenerCount|memoryUsage|tracker\/server\.ts/;
+/** Files that count fake timers. They share processes with each other, and not with files that may leave a timer behind. */
+const countsTimers = /getTimerCount/;
 const root = fileURLToPath(new URL(".", import.meta.url));
-const isolated = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path.replaceAll("\\", "/")}`)
-  .filter((path) => path.endsWith(".test.ts") && needsOwnProcess.test(readFileSync(join(root, path), "utf8")));
+  .filter((path) => path.endsWith(".test.ts"))
+  .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+const isolated = files.filter(({ text }) => needsOwnProcess.test(text)).map(({ path }) => path);
+const counting = files
+  .filter(({ path, text }) => countsTimers.test(text) && !isolated.includes(path))
+  .map(({ path }) => path);
 const isDeep = (path: string): boolean => path.endsWith(".deep.test.ts");
 
 /** Tests that take minutes by nature, for `npm run test:deep`. */
@@ -46,12 +53,13 @@ export default defineConfig({
         test: {
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...isolated, deep],
+          exclude: [...isolated, ...counting, deep],
           // Loading the sources costs more than most files: each worker loads them once and runs file after file.
           isolate: false,
           sequence: { groupOrder: 0 },
         },
       },
+      { extends: true, test: { name: "counting", include: counting, isolate: false, sequence: { groupOrder: 0 } } },
       {
         extends: true,
         test: { name: "isolated", include: isolated.filter((path) => !isDeep(path)), sequence: { groupOrder: 1 } },

@@ -36,6 +36,7 @@ const quick = [
 const deep = [
   build,
   { name: "deep:tests", needs: "build" },
+  { name: "deep:draws", needs: "build" },
   { name: "matrix:types", needs: "build" },
   { name: "deep:type-tests", needs: "build" },
   { name: "deep:types-cost" },
@@ -56,7 +57,7 @@ const wholeOutput = new Set(["attack", "conformance"]);
 const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
 
 /** Tells the tests how much to do: `test/setup/test-length.ts`. */
-const length = options.long ? { TEST_LENGTH: "long" } : {};
+const length = options.long ? { TEST_LENGTH: "long" } : options.deep ? { TEST_LENGTH: "deep" } : {};
 
 /** Some tools take a CI for a terminal, even with NO_COLOR. */
 const readable = (text) => (terminal ? text : stripVTControlCharacters(text));

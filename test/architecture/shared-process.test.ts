@@ -14,3 +14,15 @@ describe("modules that test files share", () => {
     expect(found).toEqual([]);
   });
 });
+
+describe("random tests that draw more cases in the deep run", () => {
+  it("are in a file or folder of the script deep:draws", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const filters = scripts["deep:draws"].split(" ").filter((part: string) => part.startsWith("test/"));
+    const drawing = listFiles("test", ".test.ts").filter((path) =>
+      /\bdraws\(/.test(readFileSync(join(root, path), "utf8")),
+    );
+    expect(drawing.length).toBeGreaterThan(5);
+    expect(drawing.filter((path) => !filters.some((filter: string) => path.startsWith(filter)))).toEqual([]);
+  });
+});

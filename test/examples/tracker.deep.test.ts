@@ -1,12 +1,16 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createTestClient } from "surface-mcp/testing";
 import { ada as adaUser, addDemoData } from "../../examples/tracker/demo-data.ts";
 import { createAgentApp } from "../../examples/tracker/mcp.ts";
 import { startServer, type TrackerServer } from "../../examples/tracker/server.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
+import { root } from "../docs/markdown-snippets.ts";
 import { bundleScript } from "../fixtures/bundle-script.ts";
 import { PostgresServer } from "./postgres-server.ts";
 import { agents } from "./tracker-clients.ts";
@@ -156,5 +160,21 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
       timeout: 30_000,
       interval: 50,
     });
+  });
+});
+
+describe("npm start", () => {
+  it("shows the tracker in one screen, as its guide does, without an error", { timeout: 60_000 }, async () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(scripts.start).toBe("tsx examples/tracker/demo.ts");
+    const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts"];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: root, timeout: 50_000 });
+    expect(stderr).toBe("");
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    const withoutPort = (text: string): string => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
+    const guide = readFileSync(join(root, "docs/guide/existing-app.md"), "utf8");
+    expect(withoutPort(guide)).toContain(`\`\`\`text\n${withoutPort(stdout)}\`\`\``);
   });
 });

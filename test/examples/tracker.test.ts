@@ -1,13 +1,8 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addDemoData } from "../../examples/tracker/demo-data.ts";
 import { startServer, type TrackerServer } from "../../examples/tracker/server.ts";
 import { saveUser } from "../../examples/tracker/users.ts";
-import { root } from "../docs/markdown-snippets.ts";
 import { type AgentSetup, agents } from "./tracker-clients.ts";
 
 const open = "surface://tracker/open";
@@ -15,12 +10,7 @@ const issues = "surface://tracker/issues";
 
 let server: TrackerServer;
 let tokens = { ada: "", bob: "" };
-// Runs beside the other tests.
-let demo: Promise<{ stdout: string; stderr: string }>;
 beforeAll(async () => {
-  const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts"];
-  demo = promisify(execFile)(process.execPath, args, { cwd: root, timeout: 50_000 });
-  demo.catch(() => {}); // its own test reports it
   server = await startServer({});
   tokens = await addDemoData(server.db);
 });
@@ -212,20 +202,5 @@ describe.each(agents)("the tracker, by MCP with $name", ({ name, connect }) => {
 
   it("lets no agent in with a wrong token", async () => {
     await expect(connect({ url: `${server.url}/mcp`, token: "wrong" })).rejects.toThrow(/401|token is not valid/);
-  });
-});
-
-describe("npm start", () => {
-  it("shows the tracker in one screen, as its guide does, without an error", { timeout: 60_000 }, async () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    expect(scripts.start).toBe("tsx examples/tracker/demo.ts");
-    const { stdout, stderr } = await demo;
-    expect(stderr).toBe("");
-    const lines = stdout.trimEnd().split("\n");
-    expect(lines.length).toBeLessThanOrEqual(24);
-    expect(lines.filter((line) => line.length > 100)).toEqual([]);
-    const withoutPort = (text: string): string => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
-    const guide = readFileSync(join(root, "docs/guide/existing-app.md"), "utf8");
-    expect(withoutPort(guide)).toContain(`\`\`\`text\n${withoutPort(stdout)}\`\`\``);
   });
 });

@@ -5,6 +5,7 @@ import type { EntryGuard, ToolEntry } from "../../src/catalog/entry.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
+import { draws } from "../setup/test-length.ts";
 
 const signs = /[^\p{L}\p{N}\p{M}]+/u;
 
@@ -181,7 +182,7 @@ describe("search", () => {
         const bench = GatewayBench.over(drawn);
         for (const q of queries) expect({ q, found: await findWhole(bench, q) }).toEqual({ q, found: scan(drawn, q) });
       }),
-      { numRuns: 300 },
+      { numRuns: draws(80, 300) },
     );
   });
 
@@ -204,7 +205,7 @@ describe("search", () => {
           expect(operations).toMatchObject(scan(kept, "").map((tool) => ({ tool })));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: draws(20, 60) },
     );
   });
 
@@ -324,7 +325,7 @@ describe("search", () => {
           expect(await whole.ask("call", batch)).toEqual(await visible.ask("call", batch));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: draws(80, 300) },
     );
   });
 

@@ -24,6 +24,7 @@ import type { ClientHarness, Sent } from "./client-harness.ts";
 import { GateHarness } from "./gate-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 import { createViewsApp } from "./views-app.ts";
+import { draws } from "../setup/test-length.ts";
 
 /** fast-check knows the name, and makes keys of it. */
 function withoutProto(given: object): boolean {
@@ -177,7 +178,7 @@ describe.each(versions)("the gate and the SDK, with %s", (version, era) => {
         const [ours, theirs] = await both(method, given);
         expect(withoutChance(ours)).toEqual(knownTo(version, alike(ours, theirs)));
       }),
-      { numRuns: version < "2025-06-18" ? 50 : 300 },
+      { numRuns: version < "2025-06-18" ? draws(25, 50) : draws(80, 300) },
     );
   });
 });

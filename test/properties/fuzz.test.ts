@@ -8,6 +8,7 @@ import { createDemo } from "../http/support/demo-app.ts";
 import { stay } from "./leaving-client.ts";
 import { mutatedRequest, toMutatedBytes, type MutatedRequest } from "./mutated-request.ts";
 import { faultsOf } from "./read-responses.ts";
+import { draws } from "../setup/test-length.ts";
 
 const atOnce = 32;
 const maxGrowth = 16 * 1024 * 1024;
@@ -62,10 +63,10 @@ describe("requests with anything in them", () => {
     const { port } = serving;
     const opened = await stay({ port, session: "" }, { ask: "initialize", era: "legacy" });
     const [, session = ""] = /mcp-session-id: (\S+)/i.exec(opened) ?? [];
-    const requests = sample(mutatedRequest, { numRuns: 1600, seed: 20_260_728 });
-    const faults = [...(await fuzz(port, session, requests.slice(0, 400)))];
+    const requests = sample(mutatedRequest, { numRuns: draws(800, 1600), seed: 20_260_728 });
+    const faults = [...(await fuzz(port, session, requests.slice(0, 300)))];
     const before = heapAfterCollection();
-    faults.push(...(await fuzz(port, session, requests.slice(400))));
+    faults.push(...(await fuzz(port, session, requests.slice(300))));
     expect(faults).toEqual([]);
     expect(heapAfterCollection() - before).toBeLessThan(maxGrowth);
     expect(await stay({ port, session }, { ask: "read", era: "modern" })).toMatch(/^HTTP\/1.1 200 /);

@@ -13,6 +13,7 @@ import {
   type CallNode,
 } from "../../src/index.ts";
 import { agentKinds, type Agent } from "../scenarios/support/clients.ts";
+import { draws } from "../setup/test-length.ts";
 
 const ending: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -87,7 +88,7 @@ async function resultsOf(agent: Agent, args: object): Promise<readonly unknown[]
   return [Object(structuredContent).results].flat();
 }
 
-const runs = { numRuns: 40, seed: 20_260_728, plugins: [fc.interruptAfterTimeLimit(15_000)] };
+const runs = { numRuns: draws(12, 40), seed: 20_260_728, plugins: [fc.interruptAfterTimeLimit(15_000)] };
 
 describe.each(agentKinds)("by $name, whatever is called with whatever input,", ({ connect }) => {
   const open = async (): Promise<(query: string) => Promise<Agent>> => {

@@ -6,9 +6,9 @@ import { standingOf, verdictOf } from "./views-model.ts";
 import { checkHidden, toWire } from "./views-hidden.ts";
 import { withWorld, type ServedWorld } from "./views-served.ts";
 import { createWorld, idOf, pattern, randomWorld, type RandomThing, type RandomWorld } from "./views-world.ts";
+import { draws } from "../setup/test-length.ts";
 
-/** As many as there is time for. */
-const runs = { numRuns: 60, seed: 20_260_728, plugins: [fc.interruptAfterTimeLimit(25_000)] };
+const runs = { numRuns: draws(20, 60), seed: 20_260_728, plugins: [fc.interruptAfterTimeLimit(25_000)] };
 
 // Some patterns fit nothing, which the package warns of.
 beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
@@ -93,7 +93,7 @@ describe("whatever an app has, whatever its rules are and whoever asks,", () => 
 
   it("what is not visible is answered as what never was, byte for byte, by every method in both eras", async () => {
     // `views.deep.test.ts` draws more worlds.
-    expect(await checkHidden({ ...runs, numRuns: 15 })).toBeGreaterThan(5);
+    expect(await checkHidden({ ...runs, numRuns: draws(8, 15) })).toBeGreaterThan(2);
   }, 120_000);
 
   it("one more pattern in disallow never makes anything visible", () => {
@@ -117,7 +117,7 @@ describe("whatever an app has, whatever its rules are and whoever asks,", () => 
         const after = seen(world.app.replay(asking));
         expect(after.filter((name) => !before.includes(name))).toEqual([]);
       }),
-      { ...runs, numRuns: 200 },
+      { ...runs, numRuns: draws(60, 200) },
     );
   }, 60_000);
 });

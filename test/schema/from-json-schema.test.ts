@@ -5,6 +5,7 @@ import { fromJsonSchema } from "../../src/schema/validator/from-json-schema.ts";
 import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
 import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { validate, type Validated } from "../../src/schema/validate.ts";
+import { draws } from "../setup/test-length.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
 
@@ -101,7 +102,7 @@ describe("fromJsonSchema()", () => {
         expect("issues" in checked ? checked.issues.length > 0 : checked.value === value).toBe(true);
       }
     });
-    fc.assert(property, { numRuns: 250 });
+    fc.assert(property, { numRuns: draws(80, 250) });
   });
 
   it.each([
@@ -132,7 +133,7 @@ describe("fromJsonSchema()", () => {
         }
       },
     );
-    fc.assert(property, { numRuns: 250 });
+    fc.assert(property, { numRuns: draws(80, 250) });
   });
 
   it("fromJsonSchema() accepts nothing that agents are told it refuses", () => {
@@ -143,7 +144,7 @@ describe("fromJsonSchema()", () => {
       const isRefused = (value: JsonValue): boolean => isAcceptedBy(advertised, wrapped ? { value } : value) === false;
       expect(accepted.filter(isRefused)).toEqual([]);
     });
-    fc.assert(property, { numRuns: 250 });
+    fc.assert(property, { numRuns: draws(80, 250) });
   });
 
   it.each<[string, JsonSchema, JsonValue]>([

@@ -13,6 +13,7 @@ import { validate } from "../../src/schema/validate.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 import { constructs } from "./zod-constructs.ts";
 import type { Construct } from "./zod-constructs.ts";
+import { draws } from "../setup/test-length.ts";
 
 const when = "2026-01-02T03:04:05.000Z";
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -201,7 +202,7 @@ describe("createReceiver()", () => {
           });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: draws(25, 100) },
     );
   });
 

@@ -12,14 +12,13 @@ import type { ToolInput, ToolOutput } from "./entry.ts";
 
 /** Returns the input of a tool with this schema. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
-  const compiled = toInputSchema(schema, where);
-  const isFlat = rejectedRootKeywords(compiled.json).length === 0;
-  const exact = isFlat ? compiled.json : compiled.exact();
+  const { json, codec, wrapped } = toInputSchema(schema, where);
+  const refusedKeywords = rejectedRootKeywords(json);
   return Object.freeze({
-    json: isFlat ? exact : deepFreeze(flattenRoot(exact)),
-    refusedKeywords: rejectedRootKeywords(exact),
-    decode: compiled.codec.decode.bind(compiled.codec),
-    root: compiled.wrapped ? "value" : "",
+    json: refusedKeywords.length === 0 ? json : deepFreeze(flattenRoot(json)),
+    refusedKeywords,
+    decode: codec.decode.bind(codec),
+    root: wrapped ? "value" : "",
   });
 }
 

@@ -49,7 +49,7 @@ const comparedKeywords: ReadonlySet<string> = new Set([
 
 /**
  * Tells whether a consumer accepts every value of a producer. A producer may have further fields, and a consumer further optional
- * ones. Compares types, fields, items, values and bounds. A node of a consumer with any other keyword fits the same node only.
+ * ones. Compares types, null, fields, items, values and bounds. A node of a consumer with any other keyword fits the same node only.
  * Both shapes may come from a peer: never throws, runs no pattern, and takes time that grows with their size.
  *
  * @returns true, or the first place that differs: dotted, and empty at the root. Compare it with `true`.
@@ -85,10 +85,48 @@ function isTooLarge(shape: JsonSchema): boolean {
 function findDifference(pair: NodePair): string | undefined {
   const { producer, consumer, place, around } = pair;
   if (acceptsAnything(consumer) || producer === nothing || isSameRecursion(pair)) return undefined;
+  const allowed = withoutNull(consumer);
+  if (allowed !== undefined) return isNull(producer) ? undefined : findDifference(nonNullPair(pair, allowed));
   if (!isCompared(pair)) return isSameNode(pair) ? undefined : place;
   const fits = [fitsTypes, fitsValues, fitsBounds].every((each) => each(producer, consumer));
   if (!fits || around.length >= maxDepth) return place;
   return findInFields(pair) ?? findInRest(pair, "items", [producer["items"], consumer["items"]]);
+}
+
+/** The schema of all values but null of a node that allows null, and the steps from the node to it. */
+interface NonNull {
+  readonly node: JsonObject;
+  readonly steps: readonly string[];
+}
+
+/** Reads `{ type: [T, "null"] }` and `{ anyOf: [T, { type: "null" }] }`; `undefined` for another node. */
+function withoutNull(node: JsonObject): NonNull | undefined {
+  const types = typesOf(node) ?? [];
+  if (types.length > 1 && types.includes("null")) {
+    return { node: { ...node, type: types.filter((type) => type !== "null") }, steps: [] };
+  }
+  const arms = constraintsOf(node).join() === "anyOf" ? toList(node["anyOf"]) : [];
+  const index = arms.findIndex((arm) => !isNull(arm));
+  if (arms.length !== 2 || index === -1 || !isNull(arms[1 - index])) return undefined;
+  return { node: toNode(arms[index]), steps: ["anyOf", String(index)] };
+}
+
+function isNull(node: JsonValue | undefined): boolean {
+  return isJsonObject(node) && node["type"] === "null" && constraintsOf(node).length === 1;
+}
+
+/** Returns the pair of the values that are not null, of a consumer that allows null. */
+function nonNullPair(pair: NodePair, consumer: NonNull): NodePair {
+  const producer = withoutNull(pair.producer) ?? { node: pair.producer, steps: [] };
+  const isAtSamePointer = producer.steps.join() === consumer.steps.join();
+  return {
+    ...pair,
+    producer: producer.node,
+    consumer: consumer.node,
+    // No reference leads to a pair whose nodes have different pointers.
+    pointer: isAtSamePointer ? pair.pointer + toPointer(consumer.steps).slice(1) : "",
+    around: [...pair.around, pair.pointer],
+  };
 }
 
 /** Tells whether the meaning of a consumer's keywords is compared. Field names are not matched by patterns, nor items by position. */
@@ -153,10 +191,10 @@ function findInDeclared(pair: NodePair, rest: JsonValue | undefined): string | u
  * another keyword may declare further fields.
  */
 function sendsUndeclared(producer: JsonObject): boolean {
-  const { type, additionalProperties: rest = false } = producer;
+  const { additionalProperties: rest = false } = producer;
   const declared = fieldsOf(producer);
   return (
-    type !== "object" ||
+    typesOf(producer)?.join() !== "object" ||
     rest !== false ||
     constraintsOf(producer).some((keyword) => !comparedKeywords.has(keyword)) ||
     requiredOf(producer).some((name) => !declared.has(name))

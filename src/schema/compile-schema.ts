@@ -18,8 +18,6 @@ import { isZodSchema } from "./zod-schema.ts";
 export interface CompiledSchema {
   /** Deep-frozen JSON Schema 2020-12, self-contained, root always `type: "object"`, without `$schema`. */
   readonly json: JsonSchema;
-  /** Returns {@link CompiledSchema.json} with `oneOf` kept apart from `anyOf` at the root. Created at each call. */
-  readonly exact: () => JsonSchema;
   /** Whether the value is not an object and travels under the key `value`. The codec does the wrapping. */
   readonly wrapped: boolean;
   /** Whether the value may be undefined. Undefined travels as nothing, or as null where a value must be present. */
@@ -41,7 +39,6 @@ const noFields: JsonSchema = Object.freeze({
 /** The arguments of a member without an input schema. Decoding drops the fields that a host adds. */
 const noInput: CompiledSchema = Object.freeze({
   json: noFields,
-  exact: () => noFields,
   wrapped: false,
   optional: true,
   codec: Object.freeze({ encode: () => ({}), decode: () => undefined, prune: () => ({}), stringify: () => "{}" }),
@@ -88,22 +85,18 @@ export function compileSchema(schema: Schema, side: SchemaSide, where: string): 
 function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
   const document = new SchemaDocument(raw.document);
   const isPooled = raw.rebuilds;
-  const json = normalise(document, { isPooled });
+  const json = normalise(document, isPooled);
   // An object that may be undefined has no JSON form at the root of a result; wrapped it is an absent key.
   const wrapped = !isObjectSchema(json) || (side === "output" && raw.optional);
   // Nothing travels for a value that is always undefined, so that the object around it has no fields.
   const isAbsent = wrapped && tidyNode(raw.document)[wireKey] === "absent";
-  const toRoot = (root: JsonObject): JsonSchema => {
-    return isAbsent ? noFields : toObjectRoot(root, { wrapped, optional: raw.optional });
-  };
   const toReader = (): JsonSchema => {
     const bare = toReaderSchema(document, { isPooled });
     return deepFreeze(wrapped ? bare : { type: "object", ...bare });
   };
   let reader: JsonSchema | undefined;
   return Object.freeze({
-    json: deepFreeze(toRoot(json)),
-    exact: () => toRoot(normalise(document, { isPooled, keepsOneOf: true })),
+    json: isAbsent ? noFields : deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
     wrapped,
     optional: raw.optional,
     codec: Object.freeze(new SchemaCodec(document, { isTrusted: isPooled, isResolved: raw.isResolved, wrapped })),

@@ -6,8 +6,6 @@ import { fromBigint } from "./wire-forms.ts";
 import { fitLevels, fitsPlan, planOfItem, planOfProperty } from "./wire-plan.ts";
 import type { RecordPlan, WirePlan } from "./wire-plan.ts";
 
-// Cycles are searched below this depth only, which ordinary values never reach.
-const cycleCheckDepth = 32;
 const maxPathBytes = 128;
 
 /** Writes an instance of a class as JSON; `undefined` refuses it. */
@@ -29,11 +27,8 @@ export function createWalkPath(encodeInstance?: EncodeInstance): WalkPath {
 /** Enters a container; the caller pops `ancestors` when it leaves. @throws SurfaceError for a cycle, or for more than 512 levels. */
 function enter(path: WalkPath, container: object): void {
   const { ancestors } = path;
-  if (ancestors.length > cycleCheckDepth) {
-    const start = ancestors.lastIndexOf(container);
-    if (start !== -1) throw cycleError(path, ancestors.length - start);
-    if (ancestors.length > maxLevels) throw unserialisable(path, `more than ${maxLevels} levels deep`);
-  }
+  if (ancestors.includes(container)) throw unserialisable(path, "a cycle");
+  if (ancestors.length > maxLevels) throw unserialisable(path, `more than ${maxLevels} levels deep`);
   ancestors.push(container);
 }
 
@@ -41,14 +36,6 @@ function enter(path: WalkPath, container: object): void {
 function unserialisable(path: WalkPath, found: string): SurfaceError {
   const where = path.keys.length === 0 ? "(root)" : clipText(path.keys.join("."), maxPathBytes);
   return new SurfaceError("UNSERIALISABLE", `cannot write "${where}" as JSON: found ${found}, need a JSON value`);
-}
-
-// The walk has followed the cycle several times before it checks for one. The error names the first place where it closes.
-function cycleError(path: WalkPath, length: number): SurfaceError {
-  const { ancestors, keys } = path;
-  const start = ancestors.findIndex((ancestor, index) => ancestor === ancestors[index + length]);
-  const end = start === -1 ? keys.length : start + length;
-  return unserialisable({ ...path, keys: keys.slice(0, end) }, "a cycle");
 }
 
 /**

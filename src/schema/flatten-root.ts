@@ -1,16 +1,14 @@
-import { canonicalText, isJsonObject, setOwn } from "./json.ts";
+import { isJsonObject, setOwn } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { clipText } from "./visible-text.ts";
 import { isAnyName, orderKeywords } from "./keywords.ts";
 import { distinct, fieldAt, fieldsOf, isForbidden, joinedNodes, listedValues, unionsOf } from "./object-fields.ts";
 import type { Field, ObjectFields } from "./object-fields.ts";
 
-/** One alternative of a union: the nodes that hold together, and its title. */
+/** One alternative of a union: the schemas that hold together, and its title. */
 interface Case {
   readonly nodes: readonly JsonObject[];
   readonly title: string | undefined;
-  /** Whether every union around it is a `oneOf`. */
-  readonly isExclusive: boolean;
   /** Whether it has further unions, which the text leaves out. */
   readonly isPartial: boolean;
 }
@@ -19,12 +17,6 @@ interface ReadCase extends ObjectFields {
   readonly title: string | undefined;
   /** The fields that the alternative describes or requires. */
   readonly names: readonly string[];
-}
-
-interface Paragraph {
-  readonly text: string;
-  /** Whether the text leaves out differences between the alternatives. */
-  readonly isPartial: boolean;
 }
 
 // At least one provider rejects each of these at a root.
@@ -40,11 +32,12 @@ const maxRules = 24;
 const maxRuleBytes = 256;
 const maxTitleBytes = 96;
 const maxValues = 6;
-const lostKeywords = ["not", "if", "enum", "dependentSchemas"] as const;
-// `flattenRoot` keeps these of the root itself.
+const lostKeywords = ["not", "if", "enum", "dependentSchemas"];
+// `flattenRoot` keeps the others of the root itself.
 const lostBelowKeywords = [
+  ...lostKeywords,
   ...["dependentRequired", "propertyNames", "patternProperties", "minProperties", "maxProperties"],
-] as const;
+];
 
 /** Returns the keywords at the root of an input for which large providers reject the whole session. */
 export function rejectedRootKeywords(json: JsonSchema): readonly string[] {
@@ -63,9 +56,9 @@ export function flattenRoot(json: JsonSchema): JsonSchema {
     if (field.variants.length > 0) setOwn(properties, name, toShown(field));
   }
   const kept = Object.entries(json).filter(([key]) => !foldedKeywords.has(key));
-  const texts = [json["description"], toRulesText(json, fields)].flatMap((text) => {
-    return typeof text === "string" && text !== "" ? [text] : [];
-  });
+  const texts = [json["description"] ?? "", ...rulesOf(json, fields)].filter(
+    (text) => typeof text === "string" && text !== "",
+  );
   return orderKeywords({
     ...Object.fromEntries(kept),
     type: "object",
@@ -109,31 +102,22 @@ function mergeEnums(variants: readonly JsonValue[]): JsonObject | undefined {
   };
 }
 
-/**
- * Describes in text how the fields of an object schema depend on each other: one list for each union, and one sentence that names
- * the keywords without a description.
- */
-function toRulesText(root: JsonSchema, { required }: ObjectFields): string {
-  const unions = allUnionsOf(root);
-  const paragraphs = unions.slice(0, maxUnions).map(({ cases }) => {
-    return toParagraph(cases, { required, maxLines: Math.floor(maxRules / Math.min(unions.length, maxUnions)) });
-  });
-  const hidden = new Set(hiddenKeywords(root, lostKeywords));
-  if (unions.length > maxUnions || paragraphs.some(({ isPartial }) => isPartial)) hidden.add("anyOf");
-  const texts = paragraphs.flatMap(({ text }) => (text === "" ? [] : [text]));
-  if (hidden.size > 0) texts.push(`Further conditions hold that this schema does not show: ${[...hidden].join(", ")}.`);
-  return texts.join("\n\n");
+/** Describes how the fields of an object schema depend on each other: one list for each union, and a sentence about all other rules. */
+function rulesOf(root: JsonSchema, { required }: ObjectFields): readonly string[] {
+  const all = allUnionsOf(root);
+  const unions = all.slice(0, maxUnions);
+  const lists = unions.map((cases) => listCases(cases, { required, maxLines: Math.floor(maxRules / unions.length) }));
+  const isPartial =
+    unions.length < all.length || lists.includes(undefined) || unions.flat().some((each) => each.isPartial);
+  return [
+    ...lists.map((list = "") => list),
+    isPartial || hidesRules(root) ? "Further conditions hold that this schema does not show." : "",
+  ];
 }
 
-/** Returns the unions of a node and of its `allOf`, which hold independently of each other. */
-function allUnionsOf(node: JsonObject): readonly { readonly cases: readonly Case[] }[] {
-  const own = unionsOf(node).map(({ keyword, arms }) => {
-    const isExclusive = keyword === "oneOf";
-    return {
-      cases: arms.flatMap((arm) => casesOf(arm).map((it) => ({ ...it, isExclusive: isExclusive && it.isExclusive }))),
-    };
-  });
-  return [...own, ...joinedNodes(node).flatMap(allUnionsOf)];
+/** Returns the alternatives of each union of a node and of its `allOf`, which hold independently of each other. */
+function allUnionsOf(node: JsonObject): readonly (readonly Case[])[] {
+  return [...unionsOf(node).map((arms) => arms.flatMap(casesOf)), ...joinedNodes(node).flatMap(allUnionsOf)];
 }
 
 /** Returns the alternatives of one arm: one for each alternative of the single union in it, or else the arm itself. */
@@ -142,11 +126,9 @@ function casesOf(arm: JsonObject): readonly Case[] {
   const name = [title, description].find((text) => typeof text === "string" && text !== "");
   const own = typeof name === "string" ? name : undefined;
   const [inner, ...others] = allUnionsOf(arm);
-  if (inner === undefined || others.length > 0) {
-    return [{ nodes: [arm], title: own, isExclusive: true, isPartial: others.length > 0 }];
-  }
+  if (inner === undefined || others.length > 0) return [{ nodes: [arm], title: own, isPartial: others.length > 0 }];
   const outer = withoutUnions(arm);
-  return inner.cases.map((it) => ({ ...it, nodes: [outer, ...it.nodes], title: it.title ?? own }));
+  return inner.map((each) => ({ ...each, nodes: [outer, ...each.nodes], title: each.title ?? own }));
 }
 
 function withoutUnions(node: JsonObject): JsonObject {
@@ -154,55 +136,34 @@ function withoutUnions(node: JsonObject): JsonObject {
   return { ...own, allOf: joinedNodes(node).map(withoutUnions) };
 }
 
-function toParagraph(cases: readonly Case[], at: { required: ReadonlySet<string>; maxLines: number }): Paragraph {
-  const read = cases.slice(0, maxRules).map((it): ReadCase => {
-    const fields = fieldsOf({ allOf: it.nodes });
+/**
+ * Lists the alternatives of a union. Returns an empty text if they differ only in the values of one field, which its schema shows;
+ * `undefined` if they differ in a way that no line shows.
+ */
+function listCases(
+  cases: readonly Case[],
+  at: { readonly required: ReadonlySet<string>; readonly maxLines: number },
+): string | undefined {
+  const read = cases.slice(0, maxRules).map(({ nodes, title }): ReadCase => {
+    const fields = fieldsOf({ allOf: nodes });
     const described = [...fields.named].filter(([, { variants }]) => variants.length > 0).map(([name]) => name);
-    const names = new Set([...described, ...fields.required]);
     const required = new Set([...fields.required, ...at.required]);
-    return { ...fields, title: it.title, required, names: [...names] };
+    return { ...fields, title, required, names: [...new Set([...described, ...fields.required])] };
   });
   const shared = sharedFields(read);
-  const lines = [...new Set(read.map((it) => toLine(it, shared)))];
-  const isPartial = cases.some((it) => it.isPartial);
-  // Alternatives with one field differ in its values only, and the schema of the field shows those.
-  if (lines.length < 2) return { text: "", isPartial: isPartial || read.some(({ names }) => names.length > 1) };
-  const isExclusive =
-    cases.every((it) => it.isExclusive) || (cases.length === read.length && (areClosed(read) || areApart(read)));
-  const shown = lines.slice(0, at.maxLines);
+  const lines = [...new Set(read.map((each) => toLine(each, shared)))];
+  if (lines.length < 2) return read.some(({ names }) => names.length > 1) ? undefined : "";
+  const shown = lines.slice(0, at.maxLines).map((line) => clipText(`- ${line}`, maxRuleBytes));
   const count = lines.length - shown.length + cases.length - read.length;
-  const text = [
-    `Give the fields of ${isExclusive ? "exactly" : "at least"} one of these:`,
-    ...shown.map((line) => `- ${line}`),
-    ...(count > 0 ? [`- and ${count} more`] : []),
-  ];
-  return { text: text.map((line) => clipText(line, maxRuleBytes)).join("\n"), isPartial };
-}
-
-function areClosed(cases: readonly ObjectFields[]): boolean {
-  return cases.every(({ rest }) => isForbidden(rest));
-}
-
-/** Tells whether no object can be accepted by two of the alternatives. */
-function areApart(cases: readonly ObjectFields[]): boolean {
-  return cases.every((first, index) => cases.slice(index + 1).every((second) => isDisjoint(first, second)));
-}
-
-function isDisjoint(first: ObjectFields, second: ObjectFields): boolean {
-  return [...new Set([...first.required, ...second.required])].some((name) => {
-    const fields = [fieldAt(first, name), fieldAt(second, name)];
-    if (fields.some(isForbidden)) return true;
-    const [values, others] = fields.map((field) => (field.isComplete ? listedValues(field) : undefined));
-    if (values === undefined || others === undefined) return false;
-    const texts = new Set(values.map((value) => canonicalText(value)));
-    return others.every((value) => !texts.has(canonicalText(value)));
-  });
+  return ["Give the fields of one of these:", ...shown, ...(count > 0 ? [`- and ${count} more`] : [])].join("\n");
 }
 
 /** Returns the fields with the same list of values in every alternative, which their own schema shows. */
 function sharedFields(cases: readonly ObjectFields[]): ReadonlySet<string> {
   const names = cases[0]?.named.keys() ?? [];
-  return new Set([...names].filter((name) => new Set(cases.map((it) => toValuesText(fieldAt(it, name)))).size === 1));
+  return new Set(
+    [...names].filter((name) => new Set(cases.map((each) => toValuesText(fieldAt(each, name)))).size === 1),
+  );
 }
 
 function toLine(fields: ReadCase, shared: ReadonlySet<string>): string {
@@ -232,8 +193,8 @@ function toValuesText(field: Field): string | undefined {
   return all.length === 1 ? all[0] : `${all.slice(0, -1).join(", ")} or ${all.at(-1) ?? ""}`;
 }
 
-function hiddenKeywords(node: JsonObject, lost: readonly string[]): readonly string[] {
-  const own = lost.filter((keyword) => node[keyword] !== undefined && !isAnyName(keyword, node[keyword]));
-  const nodes = [...joinedNodes(node), ...unionsOf(node).flatMap(({ arms }) => arms)];
-  return [...own, ...nodes.flatMap((part) => hiddenKeywords(part, [...lostKeywords, ...lostBelowKeywords]))];
+/** Returns whether a node, or a part that describes the same object, has a rule that no list shows. */
+function hidesRules(node: JsonObject, keywords: readonly string[] = lostKeywords): boolean {
+  if (keywords.some((keyword) => node[keyword] !== undefined && !isAnyName(keyword, node[keyword]))) return true;
+  return [...joinedNodes(node), ...unionsOf(node).flat()].some((part) => hidesRules(part, lostBelowKeywords));
 }

@@ -26,16 +26,9 @@ const combiners: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
 const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
 const typedKeywords: ReadonlySet<string> = new Set(["type", "enum", ...Object.values(keywordsByType).flat()]);
 
-/** Options of {@link normalise}. */
-export interface NormaliseOptions {
-  /** Members of an `allOf` share their keys, as zod's intersections do: a closed one does not close the others. */
-  readonly isPooled?: boolean;
-  /** Keeps `oneOf` in the root and in the parts and arms of the root. @default false: it becomes `anyOf` everywhere */
-  readonly keepsOneOf?: boolean;
-}
-
-interface Walk extends Required<NormaliseOptions> {
+interface Walk {
   readonly document: SchemaDocument;
+  readonly isPooled: boolean;
   readonly path: string[];
   /** The nodes that are being written: a reference to one of them is recursion. */
   readonly active: Set<unknown>;
@@ -54,13 +47,13 @@ interface Walk extends Required<NormaliseOptions> {
  * that say so and accept anything, recursion anything of its type. Values of `default`, `enum` and `examples` are data and stay.
  * Idempotent; does not change the document.
  *
+ * @param isPooled - Whether the members of an `allOf` share their keys, as zod's intersections do: a closed one does not close the
+ *   others.
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the path, for a reference that is remote or points at nothing, and for a
  *   document of more than 524,288 characters with its references written out.
  */
-export function normalise(document: SchemaDocument, options: NormaliseOptions = {}): JsonObject {
-  const { isPooled = false, keepsOneOf = false } = options;
-  const counts = { nodes: 0, exact: 0, standIns: 0, length: 0 };
-  const walk: Walk = { document, isPooled, keepsOneOf, path: [], active: new Set(), ...counts };
+export function normalise(document: SchemaDocument, isPooled = false): JsonObject {
+  const walk: Walk = { document, isPooled, path: [], active: new Set(), nodes: 0, exact: 0, standIns: 0, length: 0 };
   return inline(walk, document.root, document.base);
 }
 
@@ -74,8 +67,7 @@ function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   walk.active.add(raw);
   const copy = inlineNode(walk, tidyNode(raw), base);
   walk.active.delete(raw);
-  const isExact = walk.exact > 0 || (walk.keepsOneOf && walk.path.every((key) => combiners.has(key)));
-  return toPortableNode(walk.isPooled ? openMembers(copy) : copy, isExact);
+  return toPortableNode(walk.isPooled ? openMembers(copy) : copy, walk.exact > 0);
 }
 
 /** Returns the node that stands for one that is recursive, too deep or one too many. */

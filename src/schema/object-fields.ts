@@ -1,4 +1,4 @@
-import { canonicalText, isJsonObject } from "./json.ts";
+import { canonicalText, isJsonObject, toList } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./keywords.ts";
 import { absentNode } from "./schema-document.ts";
@@ -22,7 +22,7 @@ export interface ObjectFields {
 
 const ignored: Field = { variants: [], isComplete: false };
 const forbidden: Field = { variants: [], isComplete: true };
-const anything: Field = { variants: [{}], isComplete: true };
+const unlimited: Field = { variants: [{}], isComplete: false };
 const noFields: ObjectFields = { named: new Map(), rest: ignored, required: new Set() };
 const absentText = canonicalText({ description: String(absentNode()["description"]) });
 // Every named field repeats the schema of unnamed ones, so a long one would multiply the size of a listing.
@@ -34,9 +34,8 @@ const maxRestLength = 256;
  */
 export function fieldsOf(node: JsonObject): ObjectFields {
   const parts = [ownFields(node), ...joinedNodes(node).map(fieldsOf)];
-  for (const { arms } of unionsOf(node)) parts.push(either(arms.map(fieldsOf)));
-  parts.push(...conditionalFields(node));
-  return withUnevaluated(every(parts), node["unevaluatedProperties"]);
+  for (const arms of unionsOf(node)) parts.push(either(arms.map(fieldsOf)));
+  return every([...parts, ...conditionalFields(node)]);
 }
 
 /** Returns the field of a name. */
@@ -61,29 +60,25 @@ export function listedValues({ variants }: Field): readonly JsonValue[] | undefi
 
 /** Returns the schemas that each value meets: `allOf`, and a union with one arm. */
 export function joinedNodes(node: JsonObject): readonly JsonObject[] {
-  const single = (["anyOf", "oneOf"] as const)
-    .map((keyword) => armsOf(node, keyword))
-    .filter(({ length }) => length === 1);
+  const single = armsOf(node).filter((arms) => arms.length === 1);
   return [...nodesOf(node["allOf"]), ...single.flat()];
 }
 
 /** Returns the unions of one node, without those of its `allOf`. Arms that accept nothing are left out. */
-export function unionsOf(node: JsonObject): readonly { keyword: "anyOf" | "oneOf"; arms: readonly JsonObject[] }[] {
-  return (["anyOf", "oneOf"] as const)
-    .map((keyword) => ({ keyword, arms: armsOf(node, keyword) }))
-    .filter(({ arms }) => arms.length > 1);
+export function unionsOf(node: JsonObject): readonly (readonly JsonObject[])[] {
+  return armsOf(node).filter((arms) => arms.length > 1);
 }
 
-function armsOf(node: JsonObject, keyword: "anyOf" | "oneOf"): readonly JsonObject[] {
-  return nodesOf(node[keyword]).filter((arm) => !isNever(arm));
+function armsOf({ anyOf, oneOf }: JsonObject): readonly (readonly JsonObject[])[] {
+  return [anyOf, oneOf].map((arms) => nodesOf(arms).filter((arm) => !isNever(arm)));
 }
 
-function nodesOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+function nodesOf(value: unknown): readonly JsonObject[] {
+  return toList(value).filter(isJsonObject);
 }
 
 function ownFields(node: JsonObject): ObjectFields {
-  const { properties, required, enum: values } = node;
+  const { properties, required } = node;
   const named = new Map<string, Field>();
   for (const [name, part] of Object.entries(isJsonObject(properties) ? properties : {})) {
     named.set(
@@ -91,56 +86,32 @@ function ownFields(node: JsonObject): ObjectFields {
       part === undefined || isNever(part) || isAbsent(part) ? forbidden : { variants: [part], isComplete: true },
     );
   }
-  const own = { named, rest: restOf(node), required: new Set(Array.isArray(required) ? required.map(String) : []) };
-  return Array.isArray(values) ? every([own, either(nodesOf(values).map(fieldsOfValue))]) : own;
-}
-
-/** Returns the fields of an object that an `enum` lists. */
-function fieldsOfValue(value: JsonObject): ObjectFields {
-  const fields = Object.entries(value).map(([name, part]): [string, Field] => {
-    return [name, { variants: [{ enum: [part ?? null] }], isComplete: true }];
-  });
-  return { named: new Map(fields), rest: forbidden, required: new Set(Object.keys(value)) };
+  return { named, rest: restOf(node), required: new Set(toList(required).map(String)) };
 }
 
 /** Returns the fields without a name. A pattern may match any of them: matching names would make the shown schema narrower. */
-function restOf({ patternProperties, additionalProperties: rest }: JsonObject): Field {
+function restOf(node: JsonObject): Field {
+  const { patternProperties, additionalProperties: rest, unevaluatedProperties: unevaluated = false } = node;
+  // An object that an `enum` lists may have any fields.
+  if (node["enum"] !== undefined) return unlimited;
   const patterns = Object.values(isJsonObject(patternProperties) ? patternProperties : {});
-  const further = rest === undefined || isNever(rest) ? [] : [rest === true ? {} : rest];
+  const further = [rest ?? false, unevaluated].filter((part) => !isNever(part));
   return shorten({ variants: [...patterns.map((part) => part ?? {}), ...further], isComplete: rest !== undefined });
 }
 
 function shorten(field: Field): Field {
   const variants = distinct(field.variants);
-  if (canonicalText([...variants]).length > maxRestLength) return { ...anything, isComplete: field.isComplete };
+  if (canonicalText([...variants]).length > maxRestLength) return { ...field, variants: [{}] };
   return { variants, isComplete: field.isComplete };
 }
 
-/** Returns the fields of schemas that hold under a condition only. An `if` describes its fields and limits none. */
+/** Returns the fields of schemas that hold under a condition only. The `if` itself may describe any field, and limits none. */
 function conditionalFields(node: JsonObject): readonly ObjectFields[] {
   const { if: condition, then, else: otherwise, dependentSchemas } = node;
+  const dependent = Object.values(isJsonObject(dependentSchemas) ? dependentSchemas : {});
   // `normalise` may leave out the `if` of a branch.
-  const branches = nodesOf([then ?? true, otherwise ?? true]);
-  const dependent = nodesOf(
-    Object.values(isJsonObject(dependentSchemas) ? dependentSchemas : {}).map((part) => part ?? true),
-  );
-  const parts = [...branches, ...dependent].map((part) => either([fieldsOf(part), noFields]));
-  if (!isJsonObject(condition)) return parts;
-  const { named, rest } = fieldsOf(condition);
-  const free: Field = { ...anything, isComplete: false };
-  const freeNames = new Map([...named.keys()].map((name) => [name, free]));
-  return [...parts, { named: freeNames, rest: rest.variants.length > 0 ? free : ignored, required: new Set() }];
-}
-
-/** Applies `unevaluatedProperties` to fields that no part describes. */
-function withUnevaluated(fields: ObjectFields, schema: JsonValue | undefined): ObjectFields {
-  if (schema === undefined) return fields;
-  const { variants } = restOf({ additionalProperties: schema });
-  const complete = (field: Field): Field => {
-    return field.isComplete ? field : { variants: [...field.variants, ...variants], isComplete: true };
-  };
-  const named = new Map([...fields.named].map(([name, field]) => [name, complete(field)]));
-  return { ...fields, named, rest: complete(fields.rest) };
+  const parts = nodesOf([then, otherwise, ...dependent]).map((part) => either([fieldsOf(part), noFields]));
+  return isJsonObject(condition) ? [...parts, { ...noFields, rest: unlimited }] : parts;
 }
 
 /** Returns the fields of objects that all schemas accept. */
@@ -150,25 +121,21 @@ function every(parts: readonly ObjectFields[]): ObjectFields {
   const limiting = parts.filter(({ rest }) => rest.isComplete || rest.variants.length > 0);
   const named = new Map<string, Field>();
   for (const [name, found] of groupByName(parts)) {
-    const others = limiting.filter((part) => !part.named.has(name)).map(({ rest }) => rest);
-    named.set(name, [...found.map(({ field }) => field), ...others].reduce(bothFields));
+    const others = limiting.filter((part) => !part.named.has(name));
+    named.set(name, [...others, ...found].map((part) => fieldAt(part, name)).reduce(bothFields));
   }
   const rest = shorten(parts.map((part) => part.rest).reduce(bothFields, ignored));
   return { named, rest, required: new Set(parts.flatMap(({ required }) => [...required])) };
 }
 
-interface Found {
-  readonly field: Field;
-  readonly fields: ObjectFields;
-}
-
-function groupByName(all: readonly ObjectFields[]): ReadonlyMap<string, readonly Found[]> {
-  const groups = new Map<string, Found[]>();
-  for (const fields of all) {
-    for (const [name, field] of fields.named) {
+/** Returns the parts that name each field. */
+function groupByName(parts: readonly ObjectFields[]): ReadonlyMap<string, readonly ObjectFields[]> {
+  const groups = new Map<string, ObjectFields[]>();
+  for (const part of parts) {
+    for (const name of part.named.keys()) {
       const group = groups.get(name);
-      if (group === undefined) groups.set(name, [{ field, fields }]);
-      else group.push({ field, fields });
+      if (group === undefined) groups.set(name, [part]);
+      else group.push(part);
     }
   }
   return groups;
@@ -185,8 +152,9 @@ function bothFields(first: Field, second: Field): Field {
   return takesAnything(complete) ? { ...complete, variants: [...partial.variants, ...complete.variants] } : complete;
 }
 
+/** Returns the narrower of two fields, in doubt the second, with the description of the other. */
 function narrower(first: Field, second: Field): Field {
-  const [one, other] = compareWidth(first, second) > 0 ? [second, first] : [first, second];
+  const [one, other] = widthOf(first) < widthOf(second) ? [first, second] : [second, first];
   const [described] = other.variants;
   const description = isJsonObject(described) && other.variants.length === 1 ? described["description"] : undefined;
   if (description === undefined) return one;
@@ -196,17 +164,11 @@ function narrower(first: Field, second: Field): Field {
   return { ...one, variants };
 }
 
-/** Compares fields: forbidden ones first, then lists of values, then longer schemas; fields of any value come last. */
-function compareWidth(first: Field, second: Field): number {
-  const rank = (field: Field): readonly number[] => {
-    if (field.variants.length === 0) return [0];
-    const values = listedValues(field);
-    if (values !== undefined) return [1, values.length];
-    return takesAnything(field) ? [3] : [2, -canonicalText([...field.variants]).length];
-  };
-  const [ranks, others] = [rank(first), rank(second)];
-  const index = ranks.findIndex((value, at) => value !== others[at]);
-  return (ranks[index] ?? 0) - (others[index] ?? 0);
+/** Returns a number that is lower for fields of fewer values: forbidden ones, lists of values, other schemas, any value. */
+function widthOf(field: Field): number {
+  if (field.variants.length === 0) return 0;
+  if (listedValues(field) !== undefined) return 1;
+  return takesAnything(field) ? 3 : 2;
 }
 
 function takesAnything({ variants }: Field): boolean {
@@ -222,12 +184,12 @@ function either(arms: readonly ObjectFields[]): ObjectFields {
   const open = arms.filter((arm) => !arm.rest.isComplete).length;
   const named = new Map<string, Field>();
   for (const [name, found] of groupByName(arms)) {
-    const variants = found.flatMap(({ field }) => field.variants);
+    const fields = found.map((arm) => fieldAt(arm, name));
     // Whether all arms that do not name the field limit it.
-    const isLimited = found.filter(({ fields }) => !fields.rest.isComplete).length === open;
+    const isLimited = found.filter((arm) => !arm.rest.isComplete).length === open;
     named.set(name, {
-      variants: found.length < arms.length ? [...variants, ...rest.variants] : variants,
-      isComplete: isLimited && found.every(({ field }) => field.isComplete),
+      variants: [...fields, ...(found.length < arms.length ? [rest] : [])].flatMap(({ variants }) => variants),
+      isComplete: isLimited && fields.every(({ isComplete }) => isComplete),
     });
   }
   const [first = noFields, ...others] = arms;

@@ -122,6 +122,11 @@ describe("toContractShape()", () => {
 
 const a = { a: z.string() };
 
+function listOf(fields: Record<string, z.ZodType>): z.ZodType {
+  const list: z.ZodType = z.object({ ...fields, next: z.lazy(() => list).nullable() });
+  return list;
+}
+
 const fitting: [string, Schema, Schema][] = [
   ["a producer with a field more", z.object({ ...a, b: z.date() }), z.object(a)],
   ["a consumer with an optional field more", z.object(a), z.object({ ...a, b: z.date().optional() })],
@@ -147,12 +152,21 @@ const fitting: [string, Schema, Schema][] = [
     z.object({ t: treeOf(z.string()) }),
   ],
   ["a recursive shape with narrower parts", treeOf(z.string().min(1)), treeOf(z.string())],
+  ["a value for a nullable one", z.object(a), z.object(a).nullable()],
+  ["null for a nullable value", z.null(), z.object(a).nullable()],
+  ["a field more in a nullable object", z.object({ ...a, b: z.int() }).nullable(), z.object(a).nullable()],
+  [
+    "an optional field more in a nullable object",
+    z.object({ x: z.object(a).nullable() }),
+    z.object({ x: z.object({ ...a, b: z.int().optional() }).nullable() }),
+  ],
+  ["narrower values that may be null", z.int().min(2).nullable(), z.number().min(1).nullable()],
+  ["a nullable recursive shape with a field more", listOf({ ...a, n: z.int() }), listOf(a)],
 ];
 
 /** Pairs of which the consumer accepts every value, by keywords that are compared as text only. */
 const uncompared: [string, Schema, Schema][] = [
   ["fewer options", z.union([z.string(), z.object(a)]), z.union([z.object(a), z.int(), z.string()])],
-  ["a value for a nullable one", z.object(a), z.object(a).nullable()],
   [
     "types of a list for options",
     z.union([z.string(), z.null()]),
@@ -183,6 +197,8 @@ const differing: [string, Schema, Schema, string][] = [
   ["the values grew", z.object({ e: z.enum(["a", "b", "c"]) }), z.object({ e: z.enum(["a", "b"]) }), "e"],
   ["there are no values any more", z.string(), z.enum(["a", "b"]), ""],
   ["the options grew", z.union([z.object(a), z.int()]), z.union([z.object(a), z.string()]), ""],
+  ["a field of a nullable object differs", z.object({ a: z.int() }).nullable(), z.object(a).nullable(), "a"],
+  ["a nullable recursive part differs", listOf({ a: z.int() }), listOf(a), "a"],
   ["it became nullable", z.object({ x: z.object(a).nullable() }), z.object({ x: z.object(a) }), "x"],
   ["a bound of the consumer is narrower", z.object({ s: z.string().max(9) }), z.object({ s: z.string().max(5) }), "s"],
   ["a bound is only the consumer's", z.array(z.int()), z.array(z.int()).min(1), ""],
@@ -314,6 +330,8 @@ const { shapes } = fc.letrec<{ shapes: JsonSchema; object: JsonSchema }>((tie) =
     fc.record({ type: fc.constant("string"), minLength: bound, maxLength: bound }, { requiredKeys: ["type"] }),
     fc.record({ enum: fc.array(scalar, { minLength: 1, maxLength: 3 }) }),
     fc.record({ anyOf: fc.array(tie("shapes"), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ anyOf: fc.tuple(tie("shapes"), fc.constant({ type: "null" })) }),
+    fc.record({ anyOf: fc.tuple(fc.constant({ type: "null" }), tie("shapes")) }),
     fc.record({ allOf: fc.array(tie("shapes"), { minLength: 1, maxLength: 2 }) }),
     tie("object"),
     fc.record(
@@ -404,6 +422,25 @@ describe("isCompatible()", () => {
     ["a type is no text, but reads like one", { type: "null" }, JSON.parse('{ "type": null }')],
     ["a list of types holds a list", { type: "string" }, JSON.parse('{ "type": [["string"]] }')],
   ])("isCompatible() is in doubt when %s", (_what, producer, consumer) => {
+    expect(isCompatible({ producer, consumer })).not.toBe(true);
+  });
+
+  it("isCompatible() compares both spellings of a nullable object", () => {
+    const given: JsonSchema = { ...open({ a: text, b: text }), type: ["object", "null"], required: ["a"] };
+    const asked: JsonSchema = { ...open({ a: text }), required: ["a"] };
+    const spellings = [{ ...asked, type: ["null", "object"] }, { anyOf: [asked, { type: "null" }] }];
+    for (const consumer of spellings) {
+      expect(isCompatible({ producer: given, consumer })).toBe(true);
+      for (const producer of spellings) expect(isCompatible({ producer, consumer })).toBe(true);
+    }
+    const optional = { anyOf: [{ ...asked, ...open({ a: text, c: text }) }, { type: "null" }] };
+    expect(isCompatible({ producer: spellings[0] ?? {}, consumer: optional })).toBe(true);
+  });
+
+  it("isCompatible() takes no reference for the same in shapes that allow null at different places", () => {
+    const next = { type: "object", properties: { next: { $ref: "#/anyOf/1" } } };
+    const consumer = { anyOf: [{ type: "null" }, next] };
+    const producer = { ...next, anyOf: [true, { type: "string" }] };
     expect(isCompatible({ producer, consumer })).not.toBe(true);
   });
 

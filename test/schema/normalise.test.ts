@@ -3,10 +3,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
 import { normalise } from "../../src/schema/normalise.ts";
-import type { NormaliseOptions } from "../../src/schema/normalise.ts";
 import { SchemaDocument } from "../../src/schema/schema-document.ts";
 
-const run = (root: unknown, options?: NormaliseOptions) => normalise(new SchemaDocument(root), options);
+const run = (root: unknown, isPooled?: boolean) => normalise(new SchemaDocument(root), isPooled);
 const text = { type: "string" };
 const recursive = { description: "Recursive: the same shape as an enclosing value" };
 
@@ -213,7 +212,7 @@ describe("normalise()", () => {
 
   it("normalise() opens members of an intersection when keys are pooled", () => {
     const closed = { type: "object", additionalProperties: false };
-    expect(run({ allOf: [closed, { anyOf: [closed] }] }, { isPooled: true })).toEqual({
+    expect(run({ allOf: [closed, { anyOf: [closed] }] }, true)).toEqual({
       allOf: [{ type: "object" }, { anyOf: [{ type: "object" }] }],
     });
     expect(run({ allOf: [closed, closed] })).toEqual({ allOf: [closed, closed] });

@@ -10,7 +10,6 @@ import {
   operationRegistry,
   procedure,
   readOnly,
-  serveSurfaceAsMcp,
   type Caller,
   type CellClient,
   type Confirm,
@@ -75,12 +74,6 @@ expectError<MountedOperation>({ name: "a", confirm: "yes" });
 // That users are asked makes nothing read-only.
 const hand = app.tools({ one: { confirm: true, handler: () => 1 } });
 expectType<"write" | "free" | "one">(nameOf<MutatingToolNames<typeof hand>>());
-
-// In one call.
-void serveSurfaceAsMcp({ surface, link, confirm: "mutating" });
-void serveSurfaceAsMcp({ surface, link, confirm: { otherwise: "allow" } });
-expectError(serveSurfaceAsMcp({ surface, link, confirm: true }));
-expectError(serveSurfaceAsMcp({ surface, link, confirm: { otherwise: "ask" } }));
 
 expectType<Confirm | undefined>(nameOf<ToolOptions>().confirm);
 expectType<boolean | ConfirmFunction | ToolConfirmOptions>(nameOf<Confirm>());

@@ -5,7 +5,6 @@ import {
   mcp,
   memoryContext,
   procedure,
-  serveSurfaceAsMcp,
   type AppNames,
   type BespokePrompt,
   type BespokeResource,
@@ -134,33 +133,5 @@ owning.tools({ one: tool }).prompts({ one: prompt }).resources({ one: resource }
 expectAssignable<LinkedApp<AppNames, Members>>(owning);
 const client = createTestClient(full);
 expectType<"one" | "two">(nameOf<keyof typeof client.tools>());
-
-// In one call it types the handlers beside it.
-void serveSurfaceAsMcp({
-  surface,
-  link,
-  context: own,
-  tools: {
-    one: { handler: (_args, { context }) => expectType<Own>(context) },
-    two: { input: z.object({ n: z.number() }), handler: ({ n }, { context }) => context.who.repeat(n) },
-  },
-  prompts: { one: { handler: (_args, { context }) => context.who } },
-  resources: { one: { read: (_none, { context }) => context.who } },
-});
-void serveSurfaceAsMcp({
-  surface,
-  link,
-  context: ({ caller }: ContextCall) => caller.scopes,
-  tools: { one: { handler: (_args, { context }) => expectType<readonly string[]>(context) } },
-});
-void serveSurfaceAsMcp({
-  surface,
-  link,
-  tools: { one: { handler: (_args, { context }) => expectType<MemoryContext>(context) } },
-});
-expectError(
-  serveSurfaceAsMcp({ surface, link, context: own, tools: { one: { handler: (_args, { context }) => context.kv } } }),
-);
-expectError(serveSurfaceAsMcp({ surface, link, context: 1 }));
 
 declare function nameOf<TName>(): TName;

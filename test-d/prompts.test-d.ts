@@ -7,7 +7,6 @@ import {
   mcpResource,
   mcpTool,
   procedure,
-  serveSurfaceAsMcp,
   type Link,
   type LogLevel,
   type PromptNames,
@@ -112,22 +111,6 @@ expectError(app.prompts(openPrompts()));
 
 // They need a link.
 expectError(mcp(surface).prompts({ a: { handler: () => "a" } }));
-
-// In one call.
-serveSurfaceAsMcp({
-  surface,
-  link,
-  prompts: {
-    a: {
-      input: z.object({ b: z.string() }),
-      handler: ({ b }) => {
-        expectType<string>(b);
-        return b;
-      },
-    },
-  },
-});
-expectError(serveSurfaceAsMcp({ surface, link, prompts: { a: { handler: () => 1 } } }));
 
 declare function nameOf<TName>(): TName;
 declare function openPrompts(): Record<string, { handler(): string }>;

@@ -6,7 +6,6 @@ import {
   mcpResource,
   mcpTool,
   procedure,
-  serveSurfaceAsMcp,
   type Link,
   type MutatingToolNames,
   type ResourceNames,
@@ -66,15 +65,6 @@ expectError(mcp(defineSurface("s", { "read.resource": mcpTool(procedure({})) }))
 expectError(mcp(defineSurface("s", { wait_for_change: mcpTool(procedure({})) })).pull());
 // A resource has no name on the wire.
 mcp(defineSurface("s", { read_resource: mcpResource(cell({ schema: z.number() })) })).pull();
-
-// In one call.
-serveSurfaceAsMcp({ surface, link, pull: true });
-serveSurfaceAsMcp({ surface, link, pull: false, expose: { read_resource: "tool" } });
-serveSurfaceAsMcp({ surface, link, pull: true, tools: { extra: { handler: () => 1 } } });
-expectError(serveSurfaceAsMcp({ surface, link, pull: true, expose: { read_resource: "tool" } }));
-expectError(serveSurfaceAsMcp({ surface, link, pull: true, tools: { read_resource: { handler: () => 1 } } }));
-expectError(serveSurfaceAsMcp({ surface, link, pull: either, tools: { read_resource: { handler: () => 1 } } }));
-expectError(serveSurfaceAsMcp({ surface, link, pull: "yes" }));
 
 // A test client knows their arguments.
 const client = createTestClient(late);

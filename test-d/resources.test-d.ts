@@ -8,7 +8,6 @@ import {
   mcpResource,
   mcpTool,
   procedure,
-  serveSurfaceAsMcp,
   type Link,
   type MutatingToolNames,
   type PromptNames,
@@ -123,15 +122,6 @@ expectError(app.resources(openResources()));
 
 // They need a link.
 expectError(mcp(surface).resources({ a: { read: () => 1 } }));
-
-// In one call.
-serveSurfaceAsMcp({
-  surface,
-  link,
-  resources: { a: { variables: z.object({ b: z.string() }), read: ({ b }) => expectType<string>(b) } },
-});
-expectError(serveSurfaceAsMcp({ surface, link, resources: { state: { read: () => 1 } } }));
-expectError(serveSurfaceAsMcp({ surface, link, expose: { rows: "resource" }, resources: { rows: { read: () => 1 } } }));
 
 declare function nameOf<TName>(): TName;
 declare function openResources(): Record<string, { read(): number }>;

@@ -2,13 +2,11 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
-import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { event, procedure, stream } from "../../src/surface/define-members.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient, type TestClient } from "../../src/testing/index.ts";
-import type { ServableApp } from "../../src/mcp/servable-app.ts";
 import { thrownBy } from "../catalog/support.ts";
 import { deadLink } from "./support.ts";
 
@@ -160,21 +158,5 @@ describe("confirm()", () => {
     ["a second one", () => anyStage(counted().app.confirm("mutating")).confirm("mutating"), "it was called already"],
   ])("confirm() refuses %s", (_what, attempt, words) => {
     expect(thrownBy(attempt)).toMatchObject({ code: "INVALID_OPTION", message: expect.stringContaining(words) });
-  });
-
-  it.each([
-    ["mutating" as const, "refuse"],
-    [{ otherwise: "allow" as const }, "allow"],
-    [{}, "refuse"],
-  ])("serveSurfaceAsMcp() takes %j as confirm() does", async (confirm, rule) => {
-    const served: unknown[] = [];
-    const target = {
-      async serve(app: ServableApp) {
-        served.push(Reflect.get(app, kDefinition));
-        return { closed: Promise.resolve(), close: async () => {} };
-      },
-    };
-    await serveSurfaceAsMcp({ surface, link: deadLink(), target, confirm });
-    expect(served).toMatchObject([{ confirm: rule }]);
   });
 });

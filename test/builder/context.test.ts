@@ -2,17 +2,14 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
-import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import type { MountSource } from "../../src/catalog/mounts/mount.ts";
-import { CallContext } from "../../src/call/call-context.ts";
 import { Refusal } from "../../src/errors.ts";
 import { cell } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { thrownBy } from "../catalog/support.ts";
-import { deadLink, holdingTarget } from "./support.ts";
-import { handlersOf } from "../fixtures/handlers-of.ts";
+import { deadLink } from "./support.ts";
 
 const surface = defineSurface("owning", { state: cell({ schema: z.number() }) });
 const faults: Fault[] = [];
@@ -323,21 +320,5 @@ describe("context()", () => {
     ],
   ])("context() refuses %s", (_what, attempt, words) => {
     expect(thrownBy(attempt)).toMatchObject({ code: "INVALID_OPTION", message: expect.stringContaining(words) });
-  });
-
-  it("serveSurfaceAsMcp() gives it to handlers, wherever it stands", async () => {
-    const target = holdingTarget();
-    const serving = await serveSurfaceAsMcp({
-      surface,
-      link: deadLink(),
-      target,
-      tools: { own: { handler: (_args, { context }) => context.word } },
-      context: () => ({ word: "mine" }),
-    });
-    open.push(serving);
-    const params = { name: "own", arguments: {} };
-    const asked = { call: new CallContext(), era: "legacy" } as const;
-    const answer = await (target.served[0] && handlersOf(target.served[0]))?.["tools/call"](params, asked);
-    expect(JSON.stringify(answer)).toContain("mine");
   });
 });

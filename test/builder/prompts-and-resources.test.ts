@@ -1,9 +1,7 @@
-import { CallContext } from "../../src/call/call-context.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { kDefinition, type AppDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
-import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import { assembleApp } from "../../src/builder/assemble-app.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
@@ -12,8 +10,7 @@ import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { thrownBy } from "../catalog/support.ts";
 import { cast } from "../tags/support.ts";
-import { deadLink, holdingTarget } from "./support.ts";
-import { handlersOf } from "../fixtures/handlers-of.ts";
+import { deadLink } from "./support.ts";
 
 const surface = defineSurface("both", {
   state: mcpResource(cell({ schema: z.number() })),
@@ -131,22 +128,5 @@ describe("prompts() and resources()", () => {
     const runtime = assembleApp(definitionOf(mcp(surface, words).bridge(deadLink())));
     opened.push(runtime);
     expect(runtime.info).toEqual({ name: "both", version: "0.0.0", ...words });
-  });
-
-  it("serveSurfaceAsMcp() accepts both", async () => {
-    const target = holdingTarget();
-    await serveSurfaceAsMcp({
-      surface,
-      link: deadLink(),
-      target,
-      prompts: { a: prompt },
-      resources: { b: { uri: "app://b", read: () => 1 } },
-    });
-    opened.push(...target.served);
-    const listed = await (target.served[0] && handlersOf(target.served[0]))?.["resources/list"](undefined, {
-      era: "modern",
-      call: new CallContext(),
-    });
-    expect(JSON.stringify(listed)).toContain("app://b");
   });
 });

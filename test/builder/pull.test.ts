@@ -1,16 +1,13 @@
-import { CallContext } from "../../src/call/call-context.ts";
 import { describe, expect, it } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
-import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
-import { cast, expectRefusal } from "../tags/support.ts";
-import { counter, deadLink, holdingTarget } from "./support.ts";
+import { expectRefusal } from "../tags/support.ts";
+import { counter, deadLink } from "./support.ts";
 import { z } from "zod";
-import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const link = deadLink();
 
@@ -89,23 +86,5 @@ describe("pull()", () => {
     const client = createTestClient(mcp(surface).bridge(link).pull());
     expect(await client.toolNames()).toEqual([...pair]);
     await client.close();
-  });
-
-  it('serveSurfaceAsMcp() adds the tools with its option "pull", and checks it as pull() does', async () => {
-    const target = holdingTarget();
-    await serveSurfaceAsMcp({ surface: counter, link, target, pull: true, tools: { extra: { handler: () => 1 } } });
-    await serveSurfaceAsMcp({ surface: counter, link, target, pull: false });
-    const [pulled, bare] = target.served;
-    const names = async (runtime: typeof pulled): Promise<unknown> =>
-      JSON.stringify(
-        await (runtime && handlersOf(runtime))?.["tools/list"](undefined, { era: "modern", call: new CallContext() }),
-      );
-    expect(await names(pulled)).toContain("wait_for_change");
-    expect(await names(bare)).not.toContain("wait_for_change");
-    await Promise.all(target.served.map((runtime) => runtime.close()));
-    const taken = { surface: counter, link, target, pull: true, tools: { read_resource: { handler: () => 1 } } };
-    await expect(cast(serveSurfaceAsMcp, taken)).rejects.toMatchObject({ code: "NAME_COLLISION" });
-    const odd = { surface: counter, link, target, pull: "yes" };
-    await expect(cast(serveSurfaceAsMcp, odd)).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 });

@@ -447,13 +447,6 @@ const stages: readonly Guard[] = [
     caughtBy: "pull.test-d.ts",
   },
   {
-    promise: "the tools of pull() take no name in one call either",
-    file: "builder/serve-surface-as-mcp.d.ts",
-    guard: "true extends TPull ?",
-    without: "never extends 1 ? TagNames<TSpec> : never extends TPull ?",
-    caughtBy: "pull.test-d.ts",
-  },
-  {
     promise: "bespoke tools have literal names",
     file: "builder/hand-arguments.d.ts",
     guard: "& LiteralKeys<TTools>",

@@ -1,7 +1,5 @@
-import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+import { SurfaceError } from "../errors.ts";
 import type { Dial, DialEvents, HeldLink } from "../spine/connection-manager.ts";
-import { toPushing, type Pushing, type Sink } from "../spine/pushing.ts";
-import type { WatchEvents } from "../spine/subscriptions.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
@@ -127,76 +125,4 @@ export function linkLossOf(cause: unknown): "sent" | "unsent" | undefined {
   if (isRelayed(cause) || !(cause instanceof SurfaceError)) return undefined;
   if (cause.code === "DISCONNECTED") return "sent";
   return cause.code === "UNAVAILABLE" ? "unsent" : undefined;
-}
-
-/** Failures that another attempt to subscribe does not mend. */
-const lastingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
-  "UNKNOWN_MEMBER",
-  "WRONG_KIND",
-  "CONTRACT_MISMATCH",
-  "SCHEMA_UNSUPPORTED",
-  "VALIDATION_ERROR",
-  "DROPPED",
-]);
-
-/**
- * Passes the values of an iteration to a watch, until it is stopped. Does not report the end of the link, which its holder does. Values
- * that a link cuts off end before the promise of its end resolves, so the state of the link decides.
- */
-class Pump<TValue> implements Sink<TValue> {
-  readonly isFull = false;
-  readonly #events: WatchEvents<TValue>;
-  readonly #link: Pick<OpenedLink, "isOpen"> | undefined;
-  readonly #abort = new AbortController();
-  #values: Pushing<TValue> | undefined;
-
-  constructor(events: WatchEvents<TValue>, link: Pick<OpenedLink, "isOpen"> | undefined) {
-    this.#events = events;
-    this.#link = link;
-  }
-
-  start(open: (signal: AbortSignal) => AsyncIterable<TValue>): void {
-    try {
-      this.#values = toPushing(open(this.#abort.signal));
-    } catch (cause) {
-      return this.failed(cause);
-    }
-    this.#values.push(this);
-  }
-
-  value(value: TValue): void {
-    if (!this.#abort.signal.aborted) this.#events.value(value);
-  }
-
-  ended(): void {
-    if (!this.#abort.signal.aborted && this.#link?.isOpen() !== false) this.#events.ended();
-  }
-
-  failed(cause: unknown): void {
-    if (this.#abort.signal.aborted || linkLossOf(cause) !== undefined) return;
-    const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
-    this.#events.failed(lastingCodes.has(code), code === "DROPPED");
-  }
-
-  /** Ends the iteration. A watch ignores a failure of that. */
-  stop(): void {
-    if (this.#abort.signal.aborted) return;
-    this.#abort.abort();
-    this.#values?.return().catch(() => {});
-  }
-}
-
-/**
- * Passes the values of an iteration to a watch. Returns a function that stops it.
- *
- * @param link - the link that carries the values, if there is one.
- */
-export function pump<TValue>(
-  open: (signal: AbortSignal) => AsyncIterable<TValue>,
-  events: WatchEvents<TValue>,
-  link?: Pick<OpenedLink, "isOpen">,
-): () => void {
-  const pumped = new Pump(events, link);
-  pumped.start(open);
-  return () => pumped.stop();
 }

@@ -1,5 +1,5 @@
 import type { CatalogScopes } from "../catalog/entry-scopes.ts";
-import type { WatchListener } from "../catalog/resources/resource-watches.ts";
+import type { WatchListener } from "../catalog/resources/watched-resource.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";

@@ -5,7 +5,7 @@ import { SurfaceError } from "../../src/errors.ts";
 import { ReconnectingSurface } from "../../src/links/reconnecting-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
-import { pump } from "../../src/links/dial-link.ts";
+import { pump } from "../../src/catalog/resources/watched-resource.ts";
 import { siblingLinks, surfaceClients } from "../../src/links/sibling-links.ts";
 import { listenUnixSocket, unixSocket } from "../../src/links/unix-socket.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";

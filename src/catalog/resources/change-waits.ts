@@ -4,7 +4,8 @@ import { type Caller, callerKey, visibleKey } from "../../surface/caller.ts";
 import { unrefTimer } from "../../surface/system-clock.ts";
 import type { EntryCall } from "../entry.ts";
 import type { Resolved } from "../resolve-uri.ts";
-import type { ResourceWatches, Wanted, WatchHandle } from "./resource-watches.ts";
+import type { ResourceWatches, Wanted } from "./resource-watches.ts";
+import type { WatchHandle } from "./watched-resource.ts";
 import { shortHash, type Mark } from "./watched-resource.ts";
 
 /** The input of one wait. */

@@ -6,7 +6,8 @@ import type { Catalog } from "../catalog.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "../entry.ts";
 import type { Resolved } from "../resolve-uri.ts";
 import { contentText } from "../content/resource-body.ts";
-import type { ResourceWatches, WatchHandle } from "./resource-watches.ts";
+import type { ResourceWatches } from "./resource-watches.ts";
+import type { WatchHandle } from "./watched-resource.ts";
 
 /** A collection whose items are listed. */
 export type ListingEntry = ResourceEntry & Required<Pick<ResourceEntry, "toItems">>;

@@ -7,7 +7,14 @@ import { callerKey, visibleKey, type Caller } from "../../surface/caller.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "../entry.ts";
 import type { Resolved, UriResolver } from "../resolve-uri.ts";
-import { WatchedResource, type ChangeCount, type WrittenContent } from "./watched-resource.ts";
+import {
+  AnnouncingWatcher,
+  WatchedResource,
+  type ChangeCount,
+  type WatchHandle,
+  type WatchListener,
+  type WrittenContent,
+} from "./watched-resource.ts";
 
 /** Milliseconds until the read of a watcher that joins others is aborted. The watcher has joined then in any case. */
 const maxRefreshMs = 10_000;
@@ -34,61 +41,6 @@ export interface Wanted {
   /** The entry of the URI. */
   readonly resolved: Resolved;
   readonly caller: Caller;
-}
-
-/** Callbacks of a watcher. */
-export interface WatchListener {
-  /** Announces a change, as the throttle of the resource allows. */
-  changed(): void;
-  /** Called once, perhaps at once: no change is missed from then on. `isThere` is false if nothing can be under the URI. */
-  opened?: ((isThere: boolean) => void) | undefined;
-}
-
-/** The part of one watcher in a watched resource. Call {@link end} when done. */
-export interface WatchHandle {
-  readonly resource: WatchedResource;
-  /**
-   * Reads the source of a resource that others watched before: a poll could otherwise miss a change that this watcher knows
-   * of. Resolves when the source has answered, and never rejects. `undefined` if no read is needed. Call it once.
-   */
-  refresh(): Promise<void> | undefined;
-  /** Ends it: no callback is called after this. Callable twice. */
-  end(): void;
-}
-
-/** Announces changes; and, once, that none is missed from then on: after the read that joining others takes. */
-class AnnouncingWatcher implements Watcher {
-  readonly #listener: WatchListener;
-  #watching: WatchHandle | undefined;
-  #isOpen = false;
-
-  constructor(listener: WatchListener) {
-    this.#listener = listener;
-  }
-
-  /** Starts with what is known already. Returns a function that ends the watch. */
-  start(watching: WatchHandle): () => void {
-    this.#watching = watching;
-    this.moved();
-    return () => {
-      this.#watching = undefined;
-      watching.end();
-    };
-  }
-
-  changed(): void {
-    this.#listener.changed();
-  }
-
-  moved(): void {
-    const watching = this.#watching;
-    const isThere = watching?.resource.isThere;
-    if (this.#isOpen || isThere === undefined) return;
-    this.#isOpen = true;
-    const refreshed = isThere ? watching?.refresh() : undefined;
-    if (refreshed === undefined) this.#listener.opened?.(isThere);
-    else void refreshed.then(() => this.#watching && this.#listener.opened?.(isThere));
-  }
 }
 
 /** Counts the resources that each known caller watches. */

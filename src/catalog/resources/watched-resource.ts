@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { SurfaceError } from "../../errors.ts";
-import { pump, type OpenedLink } from "../../links/dial-link.ts";
+import { SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
+import { linkLossOf, type OpenedLink } from "../../links/dial-link.ts";
 import type { Clock } from "../../spine/clock.ts";
-import type { WatchEvents } from "../../spine/subscriptions.ts";
+import { toPushing, type Pushing, type Sink } from "../../spine/pushing.ts";
+import type { Watcher, WatchEvents } from "../../spine/subscriptions.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { isSameContent, toDistinctText } from "../content/resource-body.ts";
 import type { ResourceContent, ResourceWatch } from "../entry.ts";
@@ -46,6 +47,78 @@ interface EndedRead {
   readonly changes: number;
   /** The time when the read began. */
   readonly begunAt: number;
+}
+
+/** Failures that another attempt to subscribe does not mend. */
+const lastingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
+  "UNKNOWN_MEMBER",
+  "WRONG_KIND",
+  "CONTRACT_MISMATCH",
+  "SCHEMA_UNSUPPORTED",
+  "VALIDATION_ERROR",
+  "DROPPED",
+]);
+
+/**
+ * Passes the values of an iteration to a watch, until it is stopped. Does not report the end of the link, which its holder does. Values
+ * that a link cuts off end before the promise of its end resolves, so the state of the link decides.
+ */
+class Pump<TValue> implements Sink<TValue> {
+  readonly isFull = false;
+  readonly #events: WatchEvents<TValue>;
+  readonly #link: Pick<OpenedLink, "isOpen"> | undefined;
+  readonly #abort = new AbortController();
+  #values: Pushing<TValue> | undefined;
+
+  constructor(events: WatchEvents<TValue>, link: Pick<OpenedLink, "isOpen"> | undefined) {
+    this.#events = events;
+    this.#link = link;
+  }
+
+  start(open: (signal: AbortSignal) => AsyncIterable<TValue>): void {
+    try {
+      this.#values = toPushing(open(this.#abort.signal));
+    } catch (cause) {
+      return this.failed(cause);
+    }
+    this.#values.push(this);
+  }
+
+  value(value: TValue): void {
+    if (!this.#abort.signal.aborted) this.#events.value(value);
+  }
+
+  ended(): void {
+    if (!this.#abort.signal.aborted && this.#link?.isOpen() !== false) this.#events.ended();
+  }
+
+  failed(cause: unknown): void {
+    if (this.#abort.signal.aborted || linkLossOf(cause) !== undefined) return;
+    const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
+    this.#events.failed(lastingCodes.has(code), code === "DROPPED");
+  }
+
+  /** Ends the iteration. A watch ignores a failure of that. */
+  stop(): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abort.abort();
+    this.#values?.return().catch(() => {});
+  }
+}
+
+/**
+ * Passes the values of an iteration to a watch. Returns a function that stops it.
+ *
+ * @param link - the link that carries the values, if there is one.
+ */
+export function pump<TValue>(
+  open: (signal: AbortSignal) => AsyncIterable<TValue>,
+  events: WatchEvents<TValue>,
+  link?: Pick<OpenedLink, "isOpen">,
+): () => void {
+  const pumped = new Pump(events, link);
+  pumped.start(open);
+  return () => pumped.stop();
 }
 
 /** A value for `seenAfter`: the stream has ended, and its last value answers no read. */
@@ -197,5 +270,60 @@ export class WatchedResource {
 
   #isSame(before: unknown, value: unknown): boolean {
     return Object.is(before, value) || toDistinct(this.write(before)) === toDistinct(this.write(value));
+  }
+}
+
+/** Callbacks of a watcher. */
+export interface WatchListener {
+  /** Announces a change, as the throttle of the resource allows. */
+  changed(): void;
+  /** Called once, perhaps at once: no change is missed from then on. `isThere` is false if nothing can be under the URI. */
+  opened?: ((isThere: boolean) => void) | undefined;
+}
+
+/** The part of one watcher in a watched resource. Call {@link end} when done. */
+export interface WatchHandle {
+  readonly resource: WatchedResource;
+  /**
+   * Reads the source of a resource that others watched before: a poll could otherwise miss a change that this watcher knows
+   * of. Resolves when the source has answered, and never rejects. `undefined` if no read is needed. Call it once.
+   */
+  refresh(): Promise<void> | undefined;
+  /** Ends it: no callback is called after this. Callable twice. */
+  end(): void;
+}
+
+/** Announces changes; and, once, that none is missed from then on: after the read that joining others takes. */
+export class AnnouncingWatcher implements Watcher {
+  readonly #listener: WatchListener;
+  #watching: WatchHandle | undefined;
+  #isOpen = false;
+
+  constructor(listener: WatchListener) {
+    this.#listener = listener;
+  }
+
+  /** Starts with what is known already. Returns a function that ends the watch. */
+  start(watching: WatchHandle): () => void {
+    this.#watching = watching;
+    this.moved();
+    return () => {
+      this.#watching = undefined;
+      watching.end();
+    };
+  }
+
+  changed(): void {
+    this.#listener.changed();
+  }
+
+  moved(): void {
+    const watching = this.#watching;
+    const isThere = watching?.resource.isThere;
+    if (this.#isOpen || isThere === undefined) return;
+    this.#isOpen = true;
+    const refreshed = isThere ? watching?.refresh() : undefined;
+    if (refreshed === undefined) this.#listener.opened?.(isThere);
+    else void refreshed.then(() => this.#watching && this.#listener.opened?.(isThere));
   }
 }

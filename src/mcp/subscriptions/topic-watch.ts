@@ -1,4 +1,4 @@
-import type { WatchListener } from "../../catalog/resources/resource-watches.ts";
+import type { WatchListener } from "../../catalog/resources/watched-resource.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Caller } from "../../surface/caller.ts";

@@ -1,4 +1,4 @@
-import type { WatchListener } from "../../../src/catalog/resources/resource-watches.ts";
+import type { WatchListener } from "../../../src/catalog/resources/watched-resource.ts";
 import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
-import { pump } from "../../src/links/dial-link.ts";
+import { pump } from "../../src/catalog/resources/watched-resource.ts";
 import { settle } from "../surface/support.ts";
 
 /** Pumps, and notes what was told. */

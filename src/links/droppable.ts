@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { OwnedIterator } from "../spine/owned-iterator.ts";
 import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope, type AnyLiveSurface } from "../surface/implement-surface.ts";
@@ -19,67 +20,6 @@ export function isClosedDuringUse(cause: unknown): boolean {
 export function isRead(member: Parameters<typeof tagOf>[0] | undefined, operation: Operation<RequestVerb>): boolean {
   if (operation.verb !== "call") return true;
   return operation.options.idempotent ?? (member !== undefined && tagOf(member).effect === "read");
-}
-
-/** Callbacks of {@link mapEnd}. */
-export interface EndMapping {
-  /** Maps the error of the iteration. @default the same error */
-  failed?(cause: unknown): unknown;
-  /** Returns the error of an iteration that was cut off. Called when it ends, but not when its consumer leaves. */
-  cut?(): Error | undefined;
-  /** Called when the iteration is over, in any way. Callable twice. */
-  over?(): void;
-}
-
-/** Not a generator: `return()` of a generator waits for the `next()` before it. */
-class MappedIterator implements AsyncIterator<unknown> {
-  readonly #open: () => AsyncIterable<unknown>;
-  readonly #mapping: EndMapping;
-  #inner: AsyncIterator<unknown> | undefined;
-  #hasLeft = false;
-
-  constructor(open: () => AsyncIterable<unknown>, mapping: EndMapping) {
-    this.#open = open;
-    this.#mapping = mapping;
-  }
-
-  async next(): Promise<IteratorResult<unknown>> {
-    if (this.#hasLeft) return { done: true, value: undefined };
-    const step = await this.#step();
-    if (step.done !== true) return step;
-    this.#mapping.over?.();
-    const cut = this.#hasLeft ? undefined : this.#mapping.cut?.();
-    if (cut !== undefined) throw cut;
-    return step;
-  }
-
-  async return(): Promise<IteratorResult<unknown>> {
-    this.#hasLeft = true;
-    try {
-      // Started first, while the connection to the far side is in use.
-      const leaving = this.#inner?.return?.();
-      this.#mapping.over?.();
-      return (await leaving) ?? { done: true, value: undefined };
-    } finally {
-      this.#mapping.over?.();
-    }
-  }
-
-  async #step(): Promise<IteratorResult<unknown>> {
-    try {
-      this.#inner ??= this.#open()[Symbol.asyncIterator]();
-      return await this.#inner.next();
-    } catch (cause) {
-      this.#mapping.over?.();
-      if (this.#hasLeft) throw cause;
-      throw this.#mapping.failed?.(cause) ?? cause;
-    }
-  }
-}
-
-/** Returns an iteration with another end. Opens the inner one with the first `next()`. */
-export function mapEnd(open: () => AsyncIterable<unknown>, mapping: EndMapping): AsyncIterable<unknown> {
-  return { [Symbol.asyncIterator]: () => new MappedIterator(open, mapping) };
 }
 
 /**
@@ -105,10 +45,15 @@ export function toDroppableChannel({ surface, [kScope]: scope, [kChannel]: chann
     subscribe(operation) {
       const { signal } = operation.options;
       const isDropped = (): boolean => scope.closed && signal?.aborted !== true;
-      return mapEnd(() => channel.subscribe(operation), {
-        failed: (cause) => (isDropped() && isClosedDuringUse(cause) ? createDropped(surface.name) : cause),
+      return new OwnedIterator({
+        open() {
+          if (isDropped()) throw createDropped(surface.name);
+          return channel.subscribe(operation);
+        },
+        mask: (cause) => (isDropped() && isClosedDuringUse(cause) ? createDropped(surface.name) : cause),
         // A consumer would take the end of the iteration for the end of the stream.
         cut: () => (isDropped() ? createDropped(surface.name) : undefined),
+        signal: undefined,
       });
     },
   };

@@ -11,7 +11,7 @@ import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 import { createDial, type OpenedLink } from "./dial-link.ts";
-import { isRead, mapEnd } from "./droppable.ts";
+import { isRead } from "./droppable.ts";
 import { localSurfaceFinder } from "./in-process.ts";
 import type { Link } from "./link.ts";
 import { nameMember, PendingRequest, readConnectTimeoutMs, type PendingRequestDeps } from "./pending-request.ts";
@@ -173,18 +173,23 @@ export class ReconnectingSurface {
   #subscribe(operation: Operation<SubscribeVerb>): AsyncIterable<unknown> {
     if (this.#scope.closed) throw this.#scope.createClosed();
     const what = nameMember(this.#surface.name, operation.member);
-    const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
-      const { link, lease } = await this.#lease(what, signal);
-      const release = (): void => lease.release();
-      const cut = (): SurfaceError | undefined => {
-        if (!this.#requestDeps.outlivesLink || signal.aborted || link.isOpen()) return undefined;
+    const { signal } = operation.options;
+    let leased: LeasedLink | undefined;
+    return new OwnedIterator({
+      open: async (own) => {
+        leased = await this.#lease(what, own);
+        if (!own.aborted) return leased.link.channel.subscribe(operation);
+        leased.lease.release();
+        throw createAbortedError(own, `Cannot use ${what}`);
+      },
+      cut: () => {
+        if (!this.#requestDeps.outlivesLink || leased?.link.isOpen() !== false) return undefined;
         return new SurfaceError("DISCONNECTED", `Cannot use ${what}: the connection has ended`);
-      };
-      if (!signal.aborted) return mapEnd(() => link.channel.subscribe(operation), { cut, over: release });
-      release();
-      throw createAbortedError(signal, `Cannot use ${what}`);
-    };
-    return new OwnedIterator({ open, scope: this.#scope, signal: operation.options.signal });
+      },
+      over: () => leased?.lease.release(),
+      scope: this.#scope,
+      signal,
+    });
   }
 
   /** Waits for a connection as a read does, until the signal fires. */

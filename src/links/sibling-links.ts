@@ -1,6 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { callable, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
+import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
@@ -10,7 +11,6 @@ import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
-import { mapEnd } from "./droppable.ts";
 import { ReconnectingSurface } from "./reconnecting-surface.ts";
 import { ConnectionEnd, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
 import { createSiblingChannel, withMember } from "./reach-surface.ts";
@@ -69,7 +69,16 @@ function relaying(channel: SurfaceChannel): SurfaceChannel {
         throw relay(cause);
       }
     },
-    subscribe: (operation) => mapEnd(() => channel.subscribe(operation), { failed: relay }),
+    subscribe(operation) {
+      const open = (): AsyncIterable<unknown> => {
+        try {
+          return channel.subscribe(operation);
+        } catch (cause) {
+          throw relay(cause);
+        }
+      };
+      return new OwnedIterator({ open, mask: relay, signal: undefined });
+    },
   };
 }
 

@@ -10,8 +10,12 @@ export interface OwnedIteratorDeps<TValue> {
   readonly check?: (value: TValue) => TValue | Promise<TValue>;
   /** Converts an error of the iteration for the consumer. Receives the errors of its `return()` too. @default the error as it is */
   readonly mask?: (cause: unknown) => unknown;
-  /** Ends the iteration when it closes, and waits for that. */
-  readonly scope: Scope;
+  /** Returns the error of values that were cut off. Called when the values end, but not when the consumer leaves. @default none */
+  readonly cut?: () => Error | undefined;
+  /** Called once, when the iteration is over in any way and its maker has been told. */
+  readonly over?: () => void;
+  /** Ends the iteration when it closes, and waits for that. @default none */
+  readonly scope?: Scope;
   /** Ends the iteration when it fires. */
   readonly signal: AbortSignal | undefined;
 }
@@ -94,10 +98,13 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
 
   ended(): void {
     if (this.#over) return;
+    const cut = this.#deps.cut?.();
+    const sink = this.#takeSink();
     this.#over = true;
     this.#linked?.dispose();
     this.#ending = this.#leaveInner();
-    this.#takeSink()?.ended();
+    if (cut === undefined) sink?.ended();
+    else sink?.failed(cut);
   }
 
   failed(cause: unknown): void {
@@ -109,13 +116,13 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
 
   #begin(): AbortSignal {
     const { signal, scope } = this.#deps;
-    const linked = new LinkedAbort(signal, scope.signal);
+    const linked = new LinkedAbort(signal, scope?.signal);
     this.#linked = linked;
     if (linked.signal.aborted) this.#over = true;
     if (this.#over) linked.dispose();
     else {
       linked.signal.addEventListener("abort", () => void this.#end(), { once: true });
-      this.#forget = scope.add(() => this.#end());
+      this.#forget = scope?.add(() => this.#end());
     }
     return linked.signal;
   }
@@ -130,9 +137,9 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
   /** Ends values that were opened too late. A scope that closes waits for that. */
   async #leaveLate(inner: Pushing<TValue>): Promise<void> {
     const leaving = this.#leave(inner);
-    const forget = this.#deps.scope.add(() => leaving);
+    const forget = this.#deps.scope?.add(() => leaving);
     await leaving;
-    forget();
+    forget?.();
   }
 
   readonly #onChecked = (value: TValue): void => {
@@ -167,7 +174,10 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue>, Pus
   }
 
   async #leaveInner(): Promise<void> {
-    await this.#leave(this.#inner);
+    const leaving = this.#leave(this.#inner);
+    // After the maker was told, which may need what its user releases.
+    this.#deps.over?.();
+    await leaving;
     this.#forget?.();
   }
 

@@ -47,6 +47,50 @@ describe("OwnedIterator", () => {
     expect(iterator[Symbol.asyncIterator]()).toBe(iterator);
   });
 
+  it.each([
+    ["rejects with the error of values that were cut off", new Error("cut")],
+    ["is done when values end by themselves", undefined],
+  ])("next() %s, and tells once that it is over", async (_what, cut) => {
+    let over = 0;
+    const open = async function* () {
+      yield 1;
+    };
+    const deps = { open, cut: () => cut, over: () => void (over += 1), signal: undefined };
+    const iterator = new OwnedIterator(deps);
+    expect(await iterator.next()).toEqual({ done: false, value: 1 });
+    expect(over).toBe(0);
+    expect(await iterator.next().catch((cause: unknown) => cause)).toEqual(cut ?? ended);
+    expect(await iterator.next()).toEqual(ended);
+    await iterator.return();
+    expect(over).toBe(1);
+  });
+
+  it("return() tells that it is over after the maker was told, and a consumer that leaves is not cut off", async () => {
+    const told: string[] = [];
+    const counted = new Counted();
+    const iterator = new OwnedIterator({
+      open: () => counted,
+      cut: () => new Error("cut"),
+      over: () => void told.push(`over after ${counted.returned}`),
+      signal: undefined,
+    });
+    await iterator.next();
+    const leaving = iterator.return();
+    expect(told).toEqual(["over after 1"]);
+    counted.finish();
+    expect(await leaving).toEqual(ended);
+    expect(told).toHaveLength(1);
+  });
+
+  it("next() opens nothing when the consumer has left before, which is over", async () => {
+    let over = 0;
+    const open = (): never => expect.unreachable();
+    const iterator = new OwnedIterator({ open, over: () => void (over += 1), signal: undefined });
+    expect(await iterator.return()).toEqual(ended);
+    expect(await iterator.next()).toEqual(ended);
+    expect(over).toBe(1);
+  });
+
   it("return() and close() wait for the maker's own return(), which is called once", async () => {
     const scope = new Scope("it");
     const counted = new Counted();

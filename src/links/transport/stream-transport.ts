@@ -13,10 +13,19 @@ import {
 
 const maxHeaderBytes = 4 * 1024;
 const headerEnd = "\r\n\r\n";
+/** The header that this package writes, up to the number. */
+const usualHeader = "Content-Length: ";
+const maxDigits = 15;
 /** Text that no header has: a control character, half a line end, a line without a colon. */
 const noHeader = /[^\t\r\n -~\u0080-\u00FF]|(?<!\r)\n|(?:^|\n)[^:\r\n]*\r\n/;
 const nothing = Buffer.alloc(0);
 const replacement = "\uFFFD";
+
+/** Returns the decimal digit at a position; -1 for another byte, and after the end. */
+function digitAt(bytes: Buffer, at: number): number {
+  const digit = (bytes[at] ?? 0) - 0x30;
+  return digit <= 9 ? digit : -1;
+}
 
 /** Returns the length in a header. Ignores other fields. */
 function readLength(header: string): number {
@@ -63,8 +72,26 @@ export class FrameCutter {
     }
   }
 
+  /** Reads a whole header in the form that this package writes, and returns the rest. `undefined` for any other header. */
+  #readUsualHeader(bytes: Buffer): Buffer | undefined {
+    if (bytes.toString("latin1", 0, usualHeader.length) !== usualHeader) return undefined;
+    const start = usualHeader.length;
+    let length = 0;
+    let at = start;
+    for (let digit = digitAt(bytes, at); digit >= 0 && at < start + maxDigits; digit = digitAt(bytes, at)) {
+      length = length * 10 + digit;
+      at += 1;
+    }
+    const end = at + headerEnd.length;
+    if (at === start || bytes.toString("latin1", at, end) !== headerEnd) return undefined;
+    this.#length = this.#check(length);
+    return bytes.subarray(end);
+  }
+
   #readHeader(bytes: Buffer): Buffer {
     const before = this.#header.length;
+    const usual = before === 0 ? this.#readUsualHeader(bytes) : undefined;
+    if (usual !== undefined) return usual;
     const most = maxHeaderBytes + headerEnd.length - before;
     const joined = before === 0 ? bytes : Buffer.concat([this.#header, bytes.subarray(0, most)]);
     const end = joined.indexOf(headerEnd);

@@ -130,6 +130,7 @@ export class CallContext implements EntryCall {
   #children: Set<CallContext> | undefined;
   #onChildrenDone: (() => void)[] | undefined;
   #controller: AbortController | undefined;
+  #onAbort: ((reason: SurfaceError) => void)[] | undefined;
   #ended: SurfaceError | undefined;
   #fail: ((error: SurfaceError) => void) | undefined;
   /** The last work that the call waited for. */
@@ -160,6 +161,21 @@ export class CallContext implements EntryCall {
       if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     }
     return this.#controller.signal;
+  }
+
+  whenAborted(callback: (reason: unknown) => void): () => void {
+    if (this.#ended !== undefined) {
+      callback(this.#ended);
+      return ignore;
+    }
+    const callbacks = (this.#onAbort ??= []);
+    // A wrapper, so that one function added twice is called twice.
+    const own = (reason: SurfaceError): void => callback(reason);
+    callbacks.push(own);
+    return () => {
+      const at = callbacks.indexOf(own);
+      if (at !== -1) callbacks.splice(at, 1);
+    };
   }
 
   /** Reports progress while the call runs. Drops a report that does not grow, which the protocol forbids. */
@@ -305,6 +321,8 @@ export class CallContext implements EntryCall {
     this.#endChildren(error);
     this.tracked?.end(error.code);
     this.#controller?.abort(error);
+    // One at a time, since a callback may stop others.
+    for (let next = this.#onAbort?.shift(); next !== undefined; next = this.#onAbort?.shift()) next(error);
     this.trail?.end(error);
     this.#fail?.(error);
   }

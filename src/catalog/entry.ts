@@ -36,6 +36,8 @@ export interface EntryCall {
   readonly log?: ((entry: LogEntry) => void) | undefined;
   /** Fires when the caller cancels, the deadline passes or the app closes. Created on first use. */
   readonly signal: AbortSignal;
+  /** Follows the signal without creating it. @default follows the signal */
+  whenAborted?(callback: (reason: unknown) => void): () => void;
   readonly caller: Caller;
   /** Milliseconds for which the client had questions open, by which the deadline moves. @default 0 */
   readonly heldMs?: number;

@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { ConnectionManager } from "../spine/connection-manager.ts";
 import { type Reply, type HeldRequestOptions, isFinalFailure, startRequest } from "../spine/request.ts";
-import { followSignal, createAbortedError } from "../spine/signals.ts";
+import { createAbortedError, followAbort } from "../spine/signals.ts";
 import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { EventWait } from "../surface/client.ts";
 import { defaultWaitMs } from "../surface/owner/event-owner.ts";
@@ -152,16 +152,16 @@ export class PendingRequest implements HeldRequestOptions<OpenedLink, unknown> {
     return resumeWait(channel, this.#operation, { elapsedMs: this.#deps.clock.now() - this.#startedAt, wasSent });
   }
 
-  /** Follows the signal of the caller, which a getter creates, while there is no connection. */
+  /** Follows the cancellation by the caller while there is no connection. */
   waiting(): void {
     this.#hasWaited = true;
-    const { signal } = this.#operation.options;
-    if (this.#isSettled || this.#leaveSignal !== undefined || signal === undefined) return;
+    const { options } = this.#operation;
+    if (this.#isSettled || this.#leaveSignal !== undefined) return;
     this.#leaveSignal = nothing;
-    const leave = followSignal(signal, () => {
+    const leave = followAbort(options, (reason) => {
       this.#cancel();
-      if (!this.#isSent) this.#operation.options.unsent?.();
-      this.failed(createAbortedError(signal, `Cannot use ${this.what}`));
+      if (!this.#isSent) options.unsent?.();
+      this.failed(createAbortedError({ reason }, `Cannot use ${this.what}`));
     });
     if (this.#isSettled) leave();
     else this.#leaveSignal = leave;

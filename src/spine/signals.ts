@@ -40,7 +40,7 @@ const followersOf = new WeakMap<AbortSignal, Followers>();
 export function followSignal(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {
     callback();
-    return () => {};
+    return nothing;
   }
   let followers = followersOf.get(signal);
   if (followers === undefined) {
@@ -48,6 +48,26 @@ export function followSignal(signal: AbortSignal, callback: () => void): () => v
     followersOf.set(signal, followers);
   }
   return followers.add(callback);
+}
+
+/** The cancellation of one operation. */
+export interface Cancellation {
+  readonly signal?: AbortSignal | undefined;
+  /** Does what {@link followAbort} does, and creates no signal. @default follows the signal */
+  whenAborted?(callback: (reason: unknown) => void): () => void;
+}
+
+function nothing(): void {}
+
+/**
+ * Calls `callback` with the reason when an operation is cancelled; at once if it was. `callback` must not throw. Returns a function
+ * that stops it.
+ */
+export function followAbort(by: Cancellation, callback: (reason: unknown) => void): () => void {
+  if (by.whenAborted !== undefined) return by.whenAborted(callback);
+  // Read once: a getter may create it.
+  const { signal } = by;
+  return signal === undefined ? nothing : followSignal(signal, () => callback(signal.reason));
 }
 
 /**
@@ -85,8 +105,7 @@ export class LinkedAbort {
 }
 
 /** Returns the error of an action that its caller cancelled: the reason of the signal if it is an error of this package. */
-export function createAbortedError(signal: AbortSignal, doing: string): SurfaceError {
-  const reason: unknown = signal.reason;
+export function createAbortedError({ reason }: { readonly reason: unknown }, doing: string): SurfaceError {
   handleThrown(reason);
   return reason instanceof SurfaceError ? reason : new SurfaceError("ABORTED", `${doing}: the caller cancelled`);
 }

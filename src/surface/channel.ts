@@ -1,5 +1,6 @@
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import type { Scope } from "../spine/scope.ts";
+import type { Cancellation } from "../spine/signals.ts";
 import type { CallOptions, EventPage, EventWait, WaitOptions } from "./client.ts";
 import type { CollectionPage } from "./source.ts";
 
@@ -33,7 +34,7 @@ export interface Operation<TVerb extends RequestVerb | SubscribeVerb> {
   /** The key of the item, the page or the input; `undefined` for verbs without an argument. */
   readonly argument: unknown;
   /** The options of this verb; options of other verbs are left out. */
-  readonly options: CallOptions & WaitOptions & SendNotice;
+  readonly options: CallOptions & WaitOptions & SendNotice & Pick<Cancellation, "whenAborted">;
 }
 
 interface SendNotice {

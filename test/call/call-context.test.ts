@@ -49,6 +49,33 @@ describe("CallContext.signal", () => {
     expect(call.signal.reason).toBe(late);
   });
 
+  it("whenAborted() makes no signal, and calls back once with the reason, in order, until it is stopped", () => {
+    const call = new CallContext();
+    const asked = vi.spyOn(call, "signal", "get");
+    const seen: unknown[] = [];
+    const note = (reason: unknown): void => void seen.push(reason);
+    call.whenAborted(note);
+    call.whenAborted(note);
+    const stop = call.whenAborted(() => seen.push("stopped before"));
+    call.whenAborted(() => stopLast());
+    const stopLast = call.whenAborted(() => seen.push("stopped by another"));
+    stop();
+    stop();
+    call.abort(late);
+    call.cancel();
+    expect(seen).toEqual([late, late]);
+    call.whenAborted(note);
+    expect(seen).toEqual([late, late, late]);
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it("whenAborted() calls nothing when the call has finished before its abort", () => {
+    const call = new CallContext();
+    call.whenAborted(() => expect.unreachable());
+    call.finish();
+    call.abort(late);
+  });
+
   it("abort() keeps the first reason when it is called twice", () => {
     const call = new CallContext();
     call.cancel();

@@ -46,6 +46,10 @@ describe("EntryUse", () => {
     const call = new CallContext();
     const asked = vi.spyOn(call, "signal", "get");
     const use = new EntryUse(call, false);
+    const reasons: unknown[] = [];
+    use.whenAborted((reason) => reasons.push(reason));
+    call.cancel();
+    expect(reasons).toEqual([expect.objectContaining({ code: "ABORTED" })]);
     expect(asked).not.toHaveBeenCalled();
     expect(use.signal).toBe(call.signal);
   });

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
-import { followSignal, LinkedAbort, untilAborted } from "../../src/spine/signals.ts";
+import { followAbort, followSignal, LinkedAbort, untilAborted } from "../../src/spine/signals.ts";
 
 function listeners(signal: AbortSignal): number {
   return getEventListeners(signal, "abort").length;
@@ -81,6 +81,41 @@ describe("followSignal()", () => {
     leave();
     source.abort();
     expect(told).toBe(2);
+  });
+});
+
+describe("followAbort()", () => {
+  it("followAbort() passes the reason of the signal when it fires, and leaves no listener when it is stopped", () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const reasons: unknown[] = [];
+    followAbort({ signal }, (reason) => reasons.push(reason));
+    const stop = followAbort({ signal }, () => reasons.push("stopped"));
+    stop();
+    controller.abort("because");
+    followAbort({ signal }, (reason) => reasons.push(reason));
+    expect(reasons).toEqual(["because", "because"]);
+    expect(listeners(signal)).toBe(0);
+  });
+
+  it("followAbort() does not read the signal when the operation calls back without one", () => {
+    const reasons: unknown[] = [];
+    let isStopped = false;
+    const by = {
+      get signal(): AbortSignal {
+        throw new Error("it was read");
+      },
+      whenAborted: (callback: (reason: unknown) => void) => {
+        callback("at once");
+        return () => void (isStopped = true);
+      },
+    };
+    followAbort(by, (reason) => reasons.push(reason))();
+    expect([reasons, isStopped]).toEqual([["at once"], true]);
+  });
+
+  it("followAbort() calls nothing when the operation cannot be cancelled", () => {
+    expect(followAbort({}, () => expect.unreachable())()).toBeUndefined();
   });
 });
 

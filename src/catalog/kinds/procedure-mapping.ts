@@ -1,4 +1,5 @@
 import { anyCodec } from "../../schema/wire-codec.ts";
+import { followAbort, type Cancellation } from "../../spine/signals.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { CallOptions } from "../../surface/client.ts";
 import { defaultTimeoutMs } from "../../tags/tool-options.ts";
@@ -44,7 +45,7 @@ export function toProgressReport(value: unknown, count: number): ProgressReport 
 }
 
 /** The options of the operation that a call of the tool becomes. */
-export class EntryUse implements CallOptions {
+export class EntryUse implements CallOptions, Cancellation {
   readonly #call: EntryCall;
   readonly idempotent: boolean;
   #count = 0;
@@ -57,6 +58,10 @@ export class EntryUse implements CallOptions {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  whenAborted(callback: (reason: unknown) => void): () => void {
+    return followAbort(this.#call, callback);
   }
 
   get caller(): Caller {

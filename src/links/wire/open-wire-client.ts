@@ -92,7 +92,7 @@ async function ask(handshake: Handshake, method: string, params: JsonObject): Pr
   const { what } = session;
   const refusal = session.refusal();
   if (refusal !== undefined) throw refusal;
-  const fields = { method, params, what, signal };
+  const fields = { method, params, what, by: { signal } };
   const answer = await new Promise<unknown>((resolve) => session.send(new HandshakeRequest(resolve), fields));
   if (answer instanceof WireError) throw toCause(answer, handshake);
   if (answer instanceof SurfaceError) throw signal?.aborted === true ? answer : toEndCause(session);

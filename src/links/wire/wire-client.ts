@@ -1,7 +1,6 @@
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { ended, NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
-import { createAbortedError } from "../../spine/signals.ts";
 import type { ValueMapper, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
 import { handleRejection } from "../../surface/fault.ts";
 import { SentRequest, type ClientSession, type Listener, type Prepared } from "./client-session.ts";
@@ -154,7 +153,12 @@ class ClientStream extends SentRequest implements AsyncIterableIterator<unknown>
     this.#signal = signal;
     this.#stream = stream;
     this.#prepared = prepared;
-    const fields = { method: methods.follow, what, signal, params: { ...params, stream, credit: this.#window } };
+    const fields = {
+      method: methods.follow,
+      what,
+      by: { signal },
+      params: { ...params, stream, credit: this.#window },
+    };
     this.#session.send(this, fields);
   }
 
@@ -172,8 +176,8 @@ class ClientStream extends SentRequest implements AsyncIterableIterator<unknown>
     } catch (cause) {
       return this.#fail(cause);
     }
-    this.#giveBack();
     if (value !== repeated) sink.value(value);
+    this.#giveBack();
   }
 
   #read(item: JsonObject | undefined): unknown {
@@ -230,20 +234,15 @@ export class WireClient implements SurfaceChannel {
     return new Promise((resolve, reject) => {
       const session = this.#session;
       const prepared = session.prepare(operation);
-      const { what } = prepared;
-      // Read once: a getter may create the signal.
-      const { signal } = operation.options;
-      if (signal?.aborted === true) throw createAbortedError(signal, `Cannot use ${what}`);
+      const { what, params } = prepared;
+      const options = toOptions(operation);
+      if (options !== undefined) params["options"] = options;
       const caller = toCaller(operation, what);
+      if (caller !== undefined) params["caller"] = caller;
       const token = this.#listen(operation, prepared);
-      const params = {
-        ...prepared.params,
-        ...toOptions(operation),
-        ...(caller === undefined ? {} : { caller }),
-        ...(token === undefined ? {} : { progress: token }),
-      };
+      if (token !== undefined) params["progress"] = token;
       const request = new AskRequest({ session, prepared, to: this.#to, token, resolve, reject });
-      session.send(request, { method: methods.ask, params, what, signal });
+      session.send(request, { method: methods.ask, params, what, by: operation.options });
     });
   }
 
@@ -275,9 +274,7 @@ function toCaller({ verb, options: { caller } }: Operation<RequestVerb>, what: s
   return verb !== "call" || caller === undefined ? undefined : toCallerJson(caller, what);
 }
 
-function toOptions({ options: { timeoutMs, since } }: Operation<RequestVerb>): JsonObject {
-  if (timeoutMs === undefined && since === undefined) return {};
-  return {
-    options: { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) },
-  };
+function toOptions({ options: { timeoutMs, since } }: Operation<RequestVerb>): JsonObject | undefined {
+  if (timeoutMs === undefined && since === undefined) return undefined;
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SurfaceError } from "../../../src/errors.ts";
 import { listeners, settle, take, until } from "../../surface/support.ts";
 import { day } from "../support/rich-surface.ts";
 import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
@@ -25,7 +26,33 @@ describe("cancelling over a wire", () => {
     expect(await outcome(operationsOf(channel).get("chest", use))).toMatchObject({ code: "ABORTED" });
     expect(await take(operationsOf(channel).watch("chest", use), 1)).toEqual([]);
     await settle();
-    expect(pair.client.sent.slice(count).filter(({ method }) => method === "surface/ask")).toEqual([]);
+    expect(pair.client.sent.slice(count)).toEqual([]);
+    await live.close();
+  });
+
+  it("reads no signal of a call that calls back when it is cancelled, and forgets it with the answer", async () => {
+    const { channel, state, live } = await connectRich();
+    const callbacks = new Set<(reason: unknown) => void>();
+    const options = {
+      get signal(): AbortSignal {
+        throw new Error("it was read");
+      },
+      whenAborted: (callback: (reason: unknown) => void) => {
+        callbacks.add(callback);
+        return () => callbacks.delete(callback);
+      },
+    };
+    const ask = (how: string): Promise<unknown> =>
+      outcome(Promise.resolve(channel.request({ verb: "call", member: "bury", argument: { at: day, how }, options })));
+    const use = ask("slow");
+    await until(() => state.calls === 1);
+    for (const callback of callbacks) callback(new SurfaceError("TIMEOUT", "late"));
+    expect(await use).toMatchObject({ code: "TIMEOUT", message: "late" });
+    await until(() => state.aborted === 1);
+    expect(
+      await outcome(Promise.resolve(channel.request({ verb: "get", member: "chest", argument: undefined, options }))),
+    ).toBeDefined();
+    expect(callbacks.size).toBe(0);
     await live.close();
   });
 

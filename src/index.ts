@@ -201,6 +201,26 @@ export type { RichBlock, RichContent, RichContentSchema } from "./catalog/conten
 export type { NestedCallOptions, ToolContext } from "./catalog/context/tool-context.ts";
 
 export type { CallEvent, CallNode, Calls, CallState } from "./call/call-tree.ts";
+
+export { redactSecrets } from "./observe/redact-secrets.ts";
+export type { RedactOptions, Redactor } from "./observe/redact-secrets.ts";
+export type { Observer, ObserverOption } from "./observe/observers.ts";
+export type { TraceContext } from "./observe/trace-context.ts";
+export type {
+  CallEnd,
+  CallStart,
+  Observation,
+  ObservedCaller,
+  ObservedOperation,
+  Outcome,
+  RefusalStage,
+  Refused,
+  RequestEnd,
+  RequestStart,
+  Transport,
+  WorkEnd,
+  WorkStart,
+} from "./observe/observation.ts";
 export type { LimitVerdict, RateLimiter } from "./call/limit-call.ts";
 
 export { readViewRules } from "./views/read-view-rules.ts";

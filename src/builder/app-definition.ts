@@ -15,12 +15,14 @@ import {
   object,
   option,
   text,
+  unchecked,
   wholeNumber,
   withDefault,
   type OptionFields,
   type WithDefaults,
 } from "../options/option.ts";
 import { invalidOption, readOptions, type ReadOptions } from "../options/read-options.ts";
+import type { ObserverOption, Observers } from "../observe/observers.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { FaultOptions, FaultReporter, ToRefusal } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
@@ -67,6 +69,8 @@ export interface McpOptions {
   readonly asking?: AskingOptions;
   /** Receives every error that was masked before an agent saw it. @default the console's error stream */
   readonly onFault?: FaultReporter;
+  /** Observers of the app, which `app.observe()` adds to. @default none */
+  readonly observe?: ObserverOption | readonly ObserverOption[];
   /**
    * Returns the refusal to answer with for an error of your own classes that a handler, hand-written prompt, resource or source
    * threw. `undefined` keeps the error masked. Never called with a {@link Refusal} or {@link SurfaceError}. A live surface behind
@@ -122,6 +126,7 @@ export interface AppDefinition {
   readonly confirm: ConfirmRule | undefined;
   readonly pull: boolean;
   readonly calls: CallTree;
+  readonly observers: Observers;
 }
 
 /** The key of an app's definition. */
@@ -159,6 +164,8 @@ export const mcpFields: OptionFields<McpOptions> &
   maxResourceBytes: withDefault(largeBytes, defaultResourceBytes),
   asking: object<AskingOptions>(askingFields),
   onFault: callable,
+  // Observers check themselves.
+  observe: unchecked,
   toRefusal: callable,
 };
 

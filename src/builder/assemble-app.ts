@@ -145,7 +145,7 @@ function toLiveScopes(live: LiveCatalog): CatalogScopes {
 }
 
 function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
-  const { options, tools, prompts, resources, mounts, calls, confirm } = definition;
+  const { options, tools, prompts, resources, mounts, calls, observers, confirm } = definition;
   const report = createReporter(options);
   const held = openBackend(definition, scope, report);
   const views = assembleViews({ definition, held, report, scope });
@@ -175,6 +175,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
     // Only hand-written and mounted handlers write to the client's log.
     logs: tools.size + prompts.size + resources.size + mounts.size > 0,
     report,
+    observers,
   };
 }
 

@@ -9,6 +9,7 @@ import { readExposeMap, readTags } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
+import { Observers, type ObserverOption } from "../observe/observers.ts";
 import { stdio } from "../stdio/stdio.ts";
 import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
@@ -24,13 +25,19 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
+/** The fields of a definition that an app does not create itself. */
+type AppFields = Omit<AppDefinition, "calls" | "observers">;
+
 /** The app at run time, in every stage. Its methods also refuse the calls that the interface of a stage does not allow. */
 class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
   /** @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
-  constructor(parts: Omit<AppDefinition, "calls">) {
-    const definition = { ...parts, calls: new CallTree({ report: parts.options.onFault }) };
+  constructor(parts: AppFields) {
+    const { onFault, observe = [] } = parts.options;
+    const observers = new Observers({ report: onFault });
+    const definition = { ...parts, calls: new CallTree({ report: onFault }), observers };
+    for (const observer of [observe].flat()) observers.add(observer);
     claimNames(definition);
     this[kDefinition] = Object.freeze(definition);
     Object.freeze(this);
@@ -38,6 +45,10 @@ class App implements ServableApp {
 
   get calls(): Calls {
     return this[kDefinition].calls;
+  }
+
+  observe(observer: ObserverOption): () => void {
+    return this[kDefinition].observers.add(observer);
   }
 
   /** The same object: generic code gets a type with fewer checks. */
@@ -177,7 +188,7 @@ type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
   : TypeProblem<TagCollision<TSpec>>;
 
 /** Creates an app of validated parts. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
-export function toApp(parts: Omit<AppDefinition, "calls">): ServableApp {
+export function toApp(parts: AppFields): ServableApp {
   return new App(parts);
 }
 

@@ -13,6 +13,7 @@ import type { PullToolName } from "../catalog/resources/pull-tools.ts";
 import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
+import type { ObserverOption } from "../observe/observers.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { kChannel } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
@@ -250,6 +251,7 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> extends Steps<false
   readonly replay: TypeProblem<"replay() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly generic: TypeProblem<"generic needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly calls: TypeProblem<"calls needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly observe: TypeProblem<"observe() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly open: TypeProblem<"open() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
@@ -344,6 +346,12 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp, 
   readonly generic: GenericApp<TNames, TSpec>;
   /** The calls of this app over all transports. */
   readonly calls: Calls;
+  /**
+   * Adds an observer of this app over all transports. Returns a function that removes it.
+   *
+   * @throws SurfaceError `INVALID_OPTION`.
+   */
+  observe(observer: ObserverOption): () => void;
   readonly bridge: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   readonly implement: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   /** @internal */

@@ -4,6 +4,7 @@ import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from 
 import { rejectNestedCall, type ToolOutcome } from "../catalog/outcome.ts";
 import { cannotAsk } from "../catalog/own-refusals.ts";
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+import type { ObservedWork } from "../observe/observed-work.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
@@ -105,6 +106,8 @@ export class CallContext implements EntryCall {
   entry: ToolEntry | undefined;
   /** The record in the call tree; `undefined` for calls of other entries than tools. */
   tracked: TrackedCall | undefined;
+  /** The records of the request or nested call; `undefined` without observers. */
+  observed: ObservedWork | undefined;
   /** Its questions and nested calls. */
   trail: CallRounds | undefined;
   /** The questions of the call and its nested calls. Root calls only. */
@@ -306,6 +309,11 @@ export class CallContext implements EntryCall {
   /** Returns whether its handler has started, and may have changed something. */
   get mayHaveChanged(): boolean {
     return this.#started && this.mayChange;
+  }
+
+  /** Returns whether the handler of a tool has started. */
+  get isStarted(): boolean {
+    return this.#started;
   }
 
   /** Records that the handler starts. */

@@ -5,6 +5,7 @@ import type { Denied, ErrorResult, ToolOutcome } from "../catalog/outcome.ts";
 import type { ChangeCount } from "../catalog/resources/watched-resource.ts";
 import { richContent, type RichContent } from "../catalog/content/rich-content.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { ObservedWork } from "../observe/observed-work.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { andThen, isThenable } from "../surface/is-thenable.ts";
@@ -18,6 +19,7 @@ import { confirmCall, type AskedRule } from "./confirm-call.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { chargeCall } from "./limit-call.ts";
 import { endOfRound, suspendedOutcome, reportContinued } from "./questions.ts";
+import { endNested, observeNested, unrecordedCall } from "./observed-call.ts";
 import { toErrorResult } from "./to-error-result.ts";
 
 /** The stage of a call, which decides what an error means. */
@@ -123,7 +125,18 @@ export class ToolCalls {
     const { caller, partOf } = call;
     call.tracked = this.#deps.tree.open({ entry, caller, args, parent: partOf?.call.tracked });
     this.#deps.deadlines.watch(call, entry);
-    return this.#advance(new ToolRun(entry, args, call));
+    const run = new ToolRun(entry, args, call);
+    if (partOf?.call.observed === undefined) return this.#advance(run);
+    const observed = observeNested(entry, args, call);
+    call.observed = observed;
+    return observed === undefined ? this.#advance(run) : this.#advanceObserved(run, observed);
+  }
+
+  /** Runs a nested call that the observers admit, within their contexts. */
+  #advanceObserved(run: ToolRun, observed: ObservedWork): ToolOutcome | Promise<ToolOutcome> {
+    return andThen(observed.admit(), (isAdmitted) =>
+      isAdmitted ? observed.run(() => this.#advance(run)) : this.#end(run, unrecordedCall),
+    );
   }
 
   /** Runs the remaining steps of a call. Waits only for a step that returns a promise. */
@@ -277,6 +290,7 @@ export class ToolCalls {
     // A gateway's tool waits for its calls, and answers for them.
     if (isUncounted !== true && call.isSuspended) reportContinued(call, { where: origin, report: this.#deps.report });
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
+    if (call.partOf !== undefined && call.observed !== undefined) endNested(call.observed, outcome, call);
     return outcome;
   }
 

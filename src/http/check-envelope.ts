@@ -1,7 +1,7 @@
 import { authorise } from "../call/authorise.ts";
 import type { AdmittedRequest } from "../mcp/dispatcher.ts";
-import { checkEnvelope, claimsModern } from "../mcp/envelope.ts";
-import { metaOf, modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
+import { checkEnvelope, claimsModern, versionOf } from "../mcp/envelope.ts";
+import { modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { decodeHeaderValue } from "./check-head.ts";
@@ -11,7 +11,6 @@ import { refuseHeader, type HttpRefusal } from "./respond.ts";
 type Message = Pick<RequestFrame, "method" | "params">;
 
 const versionHeader = "mcp-protocol-version";
-const versionKey = "io.modelcontextprotocol/protocolVersion";
 
 const versionMissing = refuseHeader(`"${versionHeader}" is required, with the protocol version of "_meta"`);
 const versionDiffers = refuseHeader(`"${versionHeader}" differs from the protocol version of "_meta"`);
@@ -73,7 +72,7 @@ function checkMirrors(request: HttpRequest, message: Message, isRequired: boolea
 
 function checkVersion(request: HttpRequest, params: JsonObject | undefined): HttpRefusal | undefined {
   const header = headerVersionOf(request);
-  const inBody = ownParam(metaOf(params), versionKey);
+  const inBody = versionOf(params);
   return header === undefined || inBody === undefined || inBody === header ? undefined : versionDiffers;
 }
 
@@ -100,7 +99,7 @@ export function checkRequestHeaders(request: HttpRequest, frame: RequestFrame, e
 /** Checks that headers and body of a notification agree, which needs neither envelope nor headers. */
 export function checkNotificationHeaders(request: HttpRequest, frame: NotificationFrame): HttpRefusal | undefined {
   const { params } = frame;
-  const version = ownParam(metaOf(params), versionKey);
+  const version = versionOf(params);
   const isServed = version === undefined || (typeof version === "string" && modernVersions.includes(version));
   const error = isServed ? undefined : checkEnvelope(params);
   const wrong = error && { status: 400, error };

@@ -73,6 +73,7 @@ export class HttpCore {
     const budgets = createBudgets(options.limits, report);
     runtime.countParts(budgets.partBytes);
     const authenticator = auth && createAuthenticator(auth, { scopes, path, clock, report, budgets });
+    const addressOf = clientAddress && createAddressReader(clientAddress, report);
     const setting: HttpDeps = {
       runtime,
       bounds: options,
@@ -82,10 +83,12 @@ export class HttpCore {
       admission: new Admission(options),
       keepAlive: new KeepAlive(clock, options.keepAliveMs),
       limiter: createCallLimiter(options, clock),
-      responder: new Responder(
-        createAnswerRenderer(runtime.info),
-        authenticator && ((missing) => authenticator.challenge(missing)),
-      ),
+      responder: new Responder({
+        render: createAnswerRenderer(runtime.info),
+        challenge: authenticator && ((missing) => authenticator.challenge(missing)),
+        observers: runtime.observers,
+        addressOf,
+      }),
     };
     const modern = new StatelessHandler(setting);
     const legacy = options.sessions ? new SessionHandler(setting) : undefined;
@@ -99,7 +102,7 @@ export class HttpCore {
       origins: options.origins,
       localClients: options.isLocalOnly ? new LocalClients() : undefined,
       path,
-      addressOf: clientAddress && createAddressReader(clientAddress, report),
+      addressOf,
       authenticator,
       health: this.#health.answer,
       modern,

@@ -8,7 +8,7 @@ import {
   type RequestFrame,
 } from "../mcp/parse-frame.ts";
 import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
-import type { OverBudget } from "../spine/budget.ts";
+import type { RefusalStage } from "../observe/observation.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
 import { budgetKeyOf } from "./admission.ts";
@@ -35,7 +35,7 @@ import {
 import type { HttpDeps } from "./http-deps.ts";
 import type { BodyRead, HttpExchange, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { createViewReader, withView } from "./read-view.ts";
-import { refuseRequest, type HttpRefusal } from "./respond.ts";
+import { refuseRequest, type HttpRefusal, type RefusedExchange } from "./respond.ts";
 import type { SessionHandler } from "./sessions/session-handler.ts";
 import type { StatelessHandler } from "./stateless-handler.ts";
 
@@ -97,7 +97,7 @@ export class HttpPipeline {
   readonly serve: HttpServe = (request, reply) => {
     this.#deps.setting.counters.reached("head");
     const refusal = this.#head.origin(request) ?? this.#deps.localClients?.check(request);
-    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    if (refusal !== undefined) return this.#refuse({ request, reply }, refusal, "head");
     const origin = request.header("origin");
     if (origin !== undefined) reply.extraHeaders = toCorsHeaders(origin);
     try {
@@ -116,7 +116,7 @@ export class HttpPipeline {
     const { method } = request;
     const isServed = method === "POST" || method === "GET" || method === "DELETE";
     const refusal = isServed ? this.#head.rest(request) : this.#deps.legacy === undefined ? modernOnly : badMethod;
-    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    if (refusal !== undefined) return this.#refuse({ request, reply }, refusal, "head");
     if (!reply.isOver) this.#authenticate(request, reply);
   }
 
@@ -125,21 +125,22 @@ export class HttpPipeline {
     if (this.#deps.health?.(request, reply)) return;
     if (this.#metadataPaths.has(path)) return this.#answerMetadata(request, reply);
     this.#path.missed(request, path);
-    this.#refuse(reply, notFound);
+    this.#refuse({ request, reply }, notFound, "head");
   }
 
   #answerMetadata(request: HttpRequest, reply: HttpReply): void {
     const { method } = request;
     const { authenticator } = this.#deps;
     if (isPreflight(request)) reply.answer(toPreflight(request, "GET, HEAD"));
-    else if (authenticator === undefined || (method !== "GET" && method !== "HEAD")) this.#refuse(reply, metadataOnly);
-    else reply.answer(authenticator.metadata());
+    else if (authenticator === undefined || (method !== "GET" && method !== "HEAD")) {
+      this.#refuse({ request, reply }, metadataOnly, "head");
+    } else reply.answer(authenticator.metadata());
   }
 
   /** Finds the caller and the view, and goes on: at once if no token is needed. */
   #authenticate(request: HttpRequest, reply: HttpReply): void {
     const view = this.#readView(request);
-    if (view !== undefined && "error" in view) return this.#refuse(reply, view);
+    if (view !== undefined && "error" in view) return this.#refuse({ request, reply }, view, "view");
     this.#deps.setting.counters.reached("token");
     const { authenticator, addressOf } = this.#deps;
     const address = addressOf === undefined ? request.address : addressOf(request);
@@ -154,15 +155,19 @@ export class HttpPipeline {
     if (authenticator === undefined) return enter(anonymous);
     authenticator
       .authenticate(request, reply, address)
-      .then((found) => ("status" in found ? reply.answer(found) : enter(found)))
+      .then((found) => {
+        if (!("status" in found)) return enter(found);
+        this.#deps.setting.responder.refused({ request, reply }, { status: found.status, stage: "token" });
+        reply.answer(found);
+      })
       .catch((cause: unknown) => this.#fail(reply, cause));
   }
 
   #serveSession(exchange: HttpExchange): void {
-    const { request, reply } = exchange;
+    const { request } = exchange;
     const { legacy } = this.#deps;
-    if (legacy === undefined || isModernHead(request)) return this.#refuse(reply, modernOnly);
-    if (request.header("mcp-session-id") === undefined) return this.#refuse(reply, noSession);
+    if (legacy === undefined || isModernHead(request)) return this.#refuse(exchange, modernOnly, "head");
+    if (request.header("mcp-session-id") === undefined) return this.#refuse(exchange, noSession, "head");
     return request.method === "GET" ? legacy.get(exchange) : legacy.delete(exchange);
   }
 
@@ -177,7 +182,7 @@ export class HttpPipeline {
       try {
         this.#onBody(exchange, read);
       } catch (cause) {
-        this.#fail(reply, cause);
+        this.#fail(exchange.reply, cause);
       }
       // A request that waits or runs holds the bytes, too.
       bytes.release();
@@ -186,46 +191,49 @@ export class HttpPipeline {
   }
 
   #onBody(exchange: HttpExchange, read: BodyRead): void {
-    const { reply } = exchange;
-    if (reply.isOver) return;
-    if (typeof read === "string") return this.#refuseBody(reply, read, exchange.bytes?.refused);
+    if (exchange.reply.isOver) return;
+    if (typeof read === "string") return this.#refuseBody(exchange, read);
     const text = decodeBody(read);
     const { limits } = this.#deps.setting.runtime;
     this.#onFrame(exchange, text === undefined ? toFrameError("not-utf8") : parseFrame(text, limits));
   }
 
-  #refuseBody(reply: HttpReply, why: Exclude<BodyRead, Uint8Array>, refused: OverBudget | undefined): void {
-    if (why === "gone") return this.#refuse(reply, bodyLate);
-    if (why === "too-large") return this.#refuseFrame(reply, toFrameError("too-large"), 413);
+  #refuseBody(exchange: HttpExchange, why: Exclude<BodyRead, Uint8Array>): void {
+    if (why === "gone") return this.#refuse(exchange, bodyLate, "body");
+    if (why === "too-large")
+      return this.#refuseFrame(exchange, toFrameError("too-large"), { status: 413, stage: "body" });
+    const refused = exchange.bytes?.refused;
     const error = toRpcError(rpcCodes.busy, "Server busy: it holds too many bytes of request bodies", refused);
-    this.#refuse(reply, { status: refused?.scope === "principal" ? 429 : 503, error });
+    this.#refuse(exchange, { status: refused?.scope === "principal" ? 429 : 503, error }, "body");
   }
 
   #onFrame(exchange: HttpExchange, frame: ParsedFrame): void {
-    if (frame.kind === "blank") return this.#refuseFrame(exchange.reply, toFrameError("not-json"));
+    if (frame.kind === "blank") return this.#refuseFrame(exchange, toFrameError("not-json"));
     // Over HTTP every message gets a response, so this one can say what is wrong.
-    if (frame.kind === "ignored") return this.#refuseFrame(exchange.reply, toFrameError("bad-params"));
-    if (frame.kind === "error") return this.#refuseFrame(exchange.reply, frame);
+    if (frame.kind === "ignored") return this.#refuseFrame(exchange, toFrameError("bad-params"));
+    if (frame.kind === "error") return this.#refuseFrame(exchange, frame);
     this.#deps.setting.counters.reached("envelope");
     if (frame.kind === "request") return this.#onRequest(exchange, frame);
     if (frame.kind === "notification") return this.#onNotification(exchange, frame);
     const { legacy } = this.#deps;
-    if (legacy === undefined || isModernHead(exchange.request)) return this.#refuse(exchange.reply, unexpectedResponse);
+    if (legacy === undefined || isModernHead(exchange.request)) {
+      return this.#refuse(exchange, unexpectedResponse, "session");
+    }
     legacy.message(exchange, frame);
   }
 
   #onRequest(exchange: HttpExchange, frame: RequestFrame): void {
-    const { request, reply } = exchange;
+    const { request } = exchange;
     const era = eraOf(request, frame.params);
     const refusal = checkRequestHeaders(request, frame, era);
-    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    if (refusal !== undefined) return this.#refuse(exchange, refusal, "envelope");
     const { legacy } = this.#deps;
     if (era === "modern") return this.#onModern(exchange, frame);
     // The handshake of a session names its client.
     if (legacy !== undefined) return legacy.request(exchange, frame);
     const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
     const error = unsupportedVersion(typeof requested === "string" ? requested : "none");
-    this.#refuse(reply, { status: 400, id: frame.id, error });
+    this.#refuse(exchange, { status: 400, id: frame.id, error }, "envelope");
   }
 
   #onModern(exchange: HttpExchange, frame: RequestFrame): void {
@@ -234,31 +242,37 @@ export class HttpPipeline {
     const view = setting.runtime.viewFor(caller);
     const declared = view.kind === "error" ? noParams : headerParamsFor({ frame, caller, view });
     const refusal = checkParamHeaders(exchange.request, frame, declared);
-    if (refusal !== undefined) return this.#refuse(exchange.reply, refusal);
+    if (refusal !== undefined) return this.#refuse(exchange, refusal, "envelope");
     modern.request(exchange, { frame, caller, view });
   }
 
   #onNotification(exchange: HttpExchange, frame: NotificationFrame): void {
     const { request, reply } = exchange;
     const refusal = checkNotificationHeaders(request, frame);
-    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    if (refusal !== undefined) return this.#refuse(exchange, refusal, "envelope");
     const { legacy } = this.#deps;
     // From 2026-07-28 on a client cancels by closing its connection, and there are no other notifications.
     if (legacy === undefined || eraOf(request, frame.params) === "modern") return reply.answer(accepted);
     legacy.message(exchange, frame);
   }
 
-  #refuse(reply: HttpReply, { error, ...refusal }: HttpRefusal): void {
-    this.#deps.setting.responder.answer(reply, error, refusal);
+  #refuse(exchange: RefusedExchange, { error, ...refusal }: HttpRefusal, stage: RefusalStage): void {
+    this.#deps.setting.responder.refuse(exchange, error, { ...refusal, stage });
   }
 
-  #refuseFrame(reply: HttpReply, { id, code, message }: FrameError, status = 400): void {
-    this.#refuse(reply, { status, id, error: { kind: "error", code, message } });
+  #refuseFrame(
+    exchange: HttpExchange,
+    { id, code, message }: FrameError,
+    { status, stage }: { readonly status: number; readonly stage: RefusalStage } = { status: 400, stage: "frame" },
+  ): void {
+    this.#refuse(exchange, { status, id, error: { kind: "error", code, message } }, stage);
   }
 
   /** Reports a fault, and answers with its correlation id. */
   #fail(reply: HttpReply, cause: unknown): void {
-    const { correlationId } = internalError(cause, "a request over HTTP", this.#deps.setting.runtime.report);
-    this.#refuse(reply, { status: 500, error: toRpcError(rpcCodes.internal, "Internal error", { correlationId }) });
+    const { runtime, responder } = this.#deps.setting;
+    const { correlationId } = internalError(cause, "a request over HTTP", runtime.report);
+    const error = toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+    responder.answer(reply, error, { status: 500 });
   }
 }

@@ -9,7 +9,11 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../mcp/protocol.ts";
-import type { HttpReply } from "./message.ts";
+import { tellRefused } from "../mcp/observed-request.ts";
+import type { RefusalStage } from "../observe/observation.ts";
+import type { Observers } from "../observe/observers.ts";
+import type { Caller } from "../surface/caller.ts";
+import type { HttpReply, HttpRequest } from "./message.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -64,16 +68,59 @@ export function refuseHeader(message: string): HttpRefusal {
   return Object.freeze({ status: 400, error: toRpcError(rpcCodes.headerMismatch, `Header mismatch: ${message}`) });
 }
 
+/** A request that is refused before it reaches the dispatcher. */
+export interface RefusedExchange {
+  readonly request: HttpRequest;
+  readonly reply: HttpReply;
+  /** @default not known yet */
+  readonly caller?: Caller;
+}
+
+/** Options of a refusal. */
+export interface RefuseOptions extends AnswerOptions {
+  /** The stage that records name. @default the stage that the error stands for */
+  readonly stage?: RefusalStage;
+}
+
+/** Dependencies of a {@link Responder}. */
+export interface ResponderDeps {
+  readonly render: AnswerRenderer;
+  /** Returns `WWW-Authenticate` for missing scopes. @default none, without `auth` */
+  readonly challenge?: ((scopes: readonly string[]) => string) | undefined;
+  readonly observers: Observers;
+  /** Reads the address of a client, for records. @default the address of the connection */
+  readonly addressOf?: ((request: HttpRequest) => string | undefined) | undefined;
+}
+
+const channel = Object.freeze({ transport: "http" });
+
 /** Answers with JSON in one piece. */
 export class Responder {
   /** Writes an answer as the text of one message. */
   readonly render: AnswerRenderer;
-  readonly #challenge: ((scopes: readonly string[]) => string) | undefined;
+  readonly #deps: ResponderDeps;
 
-  /** @param challenge - returns `WWW-Authenticate` for missing scopes. @default none, without `auth` */
-  constructor(render: AnswerRenderer, challenge?: (scopes: readonly string[]) => string) {
-    this.render = render;
-    this.#challenge = challenge;
+  constructor(deps: ResponderDeps) {
+    this.render = deps.render;
+    this.#deps = deps;
+  }
+
+  /** Refuses a request before it reaches the dispatcher, and records that. */
+  refuse(exchange: RefusedExchange, error: RpcError, { stage, ...options }: RefuseOptions): void {
+    const { status = statusOf(error, options.era ?? "legacy") } = options;
+    this.refused(exchange, { error, status, stage });
+    this.answer(exchange.reply, error, options);
+  }
+
+  /** Records the refusal of a request, if there are observers. */
+  refused(
+    { request, caller }: RefusedExchange,
+    refusal: { readonly error?: RpcError; readonly status: number; readonly stage?: RefusalStage | undefined },
+  ): void {
+    const { observers, addressOf } = this.#deps;
+    if (observers.all === undefined) return;
+    const address = addressOf === undefined ? request.address : addressOf(request);
+    tellRefused(observers, { ...refusal, channel, caller, address });
   }
 
   /** Sends the answer of a handler, or the error of a refusal. */
@@ -92,7 +139,7 @@ export class Responder {
 
   #hints({ code, scopes }: RpcError): Headers {
     if (code === rpcCodes.busy) return { "retry-after": "1" };
-    const value = scopes === undefined ? undefined : this.#challenge?.(scopes);
+    const value = scopes === undefined ? undefined : this.#deps.challenge?.(scopes);
     return value === undefined ? {} : { "www-authenticate": value };
   }
 }

@@ -12,6 +12,7 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../mcp/protocol.ts";
+import type { RequestFrame } from "../mcp/parse-frame.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import { Listens } from "../mcp/subscriptions/listens.ts";
 import { Outbox, type WatchDeps } from "../mcp/subscriptions/topic-watch.ts";
@@ -206,6 +207,7 @@ export class StatelessHandler {
     this.#listens = new ListenStreams(http, (key, answer) => this.#dispatcher.answer(key, answer));
     this.#dispatcher = new Dispatcher<StatelessRequest>({
       runtime,
+      channel: { transport: "http" },
       subscriptions: this.#listens,
       queueOf: (turn, { caller }) => admission.queueOf(turn, caller),
     });
@@ -220,20 +222,28 @@ export class StatelessHandler {
   /** Serves a request whose headers agree with its body. */
   request(exchange: HttpExchange, { frame, caller, view }: ViewedRequest): void {
     const { reply } = exchange;
-    const { responder, counters } = this.#http;
-    const answered = { id: frame.id, era: "modern" } as const;
-    if (this.#isClosing) return responder.answer(reply, closing, answered);
-    counters.reached("caps");
-    if (view.kind === "error") return responder.answer(reply, view, answered);
+    if (this.#isClosing) return this.#refuse(exchange, frame, closing);
+    this.#http.counters.reached("caps");
+    if (view.kind === "error") return this.#refuse(exchange, frame, view);
     // The client left while the body was read.
     if (reply.isOver) return;
     const request = new StatelessRequest(this.#requests, exchange, { frame, caller, view });
     const { token } = request;
-    if (typeof token === "object") return responder.answer(reply, token, { ...answered, status: 400 });
+    if (typeof token === "object") return this.#refuse(exchange, frame, token, 400);
     if (frame.method === "subscriptions/listen" && !request.isStreamable) {
-      return responder.answer(reply, unreadable, { ...answered, status: 406 });
+      return this.#refuse(exchange, frame, unreadable, 406);
     }
     this.#dispatcher.serve(request);
+  }
+
+  /** @param status - @default the status of the error */
+  #refuse(
+    exchange: HttpExchange,
+    { id }: RequestFrame,
+    ...[error, status]: readonly [RpcError, status?: number]
+  ): void {
+    const answered = { id, era: "modern", ...(status === undefined ? {} : { status }) } as const;
+    this.#http.responder.refuse(exchange, error, answered);
   }
 
   /** Number of messages that were dropped unsent. */

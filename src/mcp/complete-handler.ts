@@ -4,7 +4,16 @@ import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "
 import { isProposal, maxCountedProposals, toSchemaCompleter } from "../catalog/custom/completers.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
-import { ownParam, rpcCodes, toDeniedError, toRpcError, toRpcResult, writeJson, type RpcAnswer } from "./protocol.ts";
+import {
+  ownParam,
+  rpcCodes,
+  toDeniedError,
+  toRpcError,
+  toRpcResult,
+  toUnknownError,
+  writeJson,
+  type RpcAnswer,
+} from "./protocol.ts";
 
 /** As many as one answer may hold. */
 const maxValues = 100;
@@ -17,7 +26,7 @@ const badParams = toRpcError(
 );
 
 /** The answer for a reference to what does not exist, or what this caller cannot see: one text for both. */
-const unknownRef = toRpcError(rpcCodes.invalidParams, "Invalid params: there is nothing of this reference");
+const unknownRef = toUnknownError("Invalid params: there is nothing of this reference");
 
 /** The longest text that was filled in and is handed on; in UTF-16 units. */
 const maxFilledLength = 8192;

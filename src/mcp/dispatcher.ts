@@ -3,6 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import { SlotMap } from "../spine/collections.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
+import { ObservedRequest, tellRefused, type ObservedChannel } from "./observed-request.ts";
 import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import { downgrade } from "./protocol-features.ts";
@@ -17,6 +18,7 @@ import {
   type RpcAnswer,
   type RpcError,
   unknownMethod,
+  unrecorded,
 } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -153,6 +155,8 @@ export abstract class ClientRequest implements QueuedCall {
   /** `undefined` for subscriptions, as is `call`. */
   method: Method | undefined;
   call: CallContext | undefined;
+  /** The records of the request; `undefined` without observers. */
+  observed: ObservedRequest | undefined;
   /** The queue in which the request waits or has its place. */
   queue: CallQueue | undefined;
   /** Whether the request did not start at once. */
@@ -221,6 +225,7 @@ interface Subscriptions<TRequest extends ClientRequest> {
 /** Dependencies of a dispatcher. */
 export interface DispatcherDeps<TRequest extends ClientRequest> {
   readonly runtime: AppRuntime;
+  readonly channel: ObservedChannel;
   readonly subscriptions: Subscriptions<TRequest>;
   /** Returns the queue in which a request takes its place. */
   readonly queueOf: (turn: Exclude<Turn, "none">, request: TRequest) => CallQueue;
@@ -283,16 +288,19 @@ export class Dispatcher<TRequest extends ClientRequest> {
   serve(request: TRequest): void {
     const { token, key } = request;
     const name = request.frame.method;
-    if (this.#open.has(key)) return request.answer(duplicateId);
-    if (typeof token === "object") return request.answer(token);
+    if (this.#open.has(key)) return this.#refuse(request, duplicateId);
+    if (typeof token === "object") return this.#refuse(request, token);
     const method = this.#methods[request.era].get(name);
+    const isObserved = this.#deps.runtime.observers.all !== undefined;
     request.dispatcher = this;
     request.method = method;
     if (method === undefined) {
+      if (isObserved) this.#observe(request);
       const isQueued = this.#deps.queuesSubscribe === true && name === "resources/subscribe";
       return this.#enter(request, isQueued ? "reads" : "none");
     }
     request.call = request.open(token);
+    if (isObserved) this.#observe(request);
     this.#enter(request, method.turn);
   }
 
@@ -311,6 +319,8 @@ export class Dispatcher<TRequest extends ClientRequest> {
     if (request === undefined) return;
     const { report } = this.#deps.runtime;
     const { method } = request.frame;
+    // Before the answer: a client that has it may count on the record.
+    request.observed?.answered(answer);
     try {
       const { version } = request;
       request.answer(version !== undefined && version < newestLegacyVersion ? downgrade(answer, version) : answer);
@@ -334,6 +344,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     this.#deps.subscriptions.cancel(key);
     const isWaiting = this.#withdraw(request);
     this.#remove(key);
+    request.observed?.dropped("cancelled");
     if (!isWaiting) request.call?.cancel();
     request.cancelled?.();
   }
@@ -357,11 +368,32 @@ export class Dispatcher<TRequest extends ClientRequest> {
   close(why = "the server is closing"): void {
     for (const request of this.#open.list()) {
       const isWaiting = this.#withdraw(request);
-      if (request.ended !== undefined) this.#remove(request.key);
+      if (request.ended !== undefined) {
+        this.#remove(request.key);
+        request.observed?.dropped("closed");
+      }
       if (!isWaiting) request.call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
       if (request.ended !== undefined) request.ended();
       else if (isWaiting || request.call === undefined) this.answer(request.key, closing);
     }
+  }
+
+  #observe(request: TRequest): void {
+    const { runtime, channel } = this.#deps;
+    try {
+      request.observed = new ObservedRequest(runtime.observers, request, channel);
+    } catch (cause) {
+      // A request must not fail because it is observed.
+      void internalError(cause, "recording a request", runtime.report);
+    }
+  }
+
+  /** Answers a request that cannot start. */
+  #refuse(request: TRequest, error: RpcError): void {
+    const { runtime, channel } = this.#deps;
+    const { caller } = request;
+    if (runtime.observers.all !== undefined) tellRefused(runtime.observers, { error, channel, caller });
+    request.answer(error);
   }
 
   #enter(request: TRequest, turn: Turn): void {
@@ -426,6 +458,24 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   #start(request: HandledRequest<TRequest>): void {
+    const { observed } = request;
+    if (observed === undefined) this.#run(request);
+    else this.#runObserved(request, observed);
+  }
+
+  /** Runs a request that the observers admit, within their contexts. */
+  #runObserved(request: HandledRequest<TRequest>, observed: ObservedRequest): void {
+    const run = (isAdmitted: boolean): void => {
+      if (isAdmitted) observed.run(() => this.#run(request));
+      else this.#settle(request, unrecorded);
+    };
+    const admitting = observed.admit();
+    if (!(admitting instanceof Promise)) return run(admitting);
+    request.hasWaited = true;
+    void admitting.then(run);
+  }
+
+  #run(request: HandledRequest<TRequest>): void {
     const { runtime } = this.#deps;
     const fail = (cause: unknown): void => {
       this.#settle(request, toInternalAnswer(cause, request.frame.method, runtime.report));

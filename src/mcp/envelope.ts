@@ -27,6 +27,11 @@ export const missingEnvelope: RpcError = bad(
   `"_meta" must carry "${versionKey}" and "${capabilitiesKey}" on every request`,
 );
 
+/** Returns the protocol version in the envelope of a request, unchecked. */
+export function versionOf(params: JsonObject | undefined): unknown {
+  return ownParam(metaOf(params), versionKey);
+}
+
 /** Checks the envelope of a modern request. Returns the error, or `undefined`. */
 export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
   const meta = metaOf(params);

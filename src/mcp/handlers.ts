@@ -21,6 +21,7 @@ import {
   toNotFound,
   toRpcError,
   toRpcResult,
+  toUnknownError,
   toWellFormedJson,
   writeJson,
   type McpRequest,
@@ -86,7 +87,7 @@ type RichOutcome = Extract<ToolOutcome, { readonly kind: "rich" }>;
 const noArguments: JsonObject = Object.freeze({});
 
 /** The answer for a tool that does not exist, or that this caller cannot see: one text for both. */
-const unknownTool = toRpcError(rpcCodes.invalidParams, "Invalid params: there is no such tool");
+const unknownTool = toUnknownError("Invalid params: there is no such tool");
 
 const badToolParams = toRpcError(
   rpcCodes.invalidParams,
@@ -94,6 +95,9 @@ const badToolParams = toRpcError(
 );
 
 const badReadParams = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
+
+/** A result in which the author reports a failure has no code. */
+const reportsFailure = Object.freeze({ failure: Object.freeze({}) });
 
 function textBlock(text: string): string {
   return `"content":[{"type":"text","text":${writeJson(text)}}]`;
@@ -104,13 +108,15 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
   const failed = isError === true ? `,"isError":true` : "";
   const body = toWellFormedJson(`"content":${blocks}${said}${failed}`);
   const bytes = bytesOver(body, large.maxResultBytes);
-  return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
+  if (bytes !== undefined) return toLargeBlocks(tool, bytes);
+  return isError === true ? toRpcResult(body, reportsFailure) : toRpcResult(body);
 }
 
 /** No structuredContent: it would have to fit the tool's output schema, which clients of both eras check. */
 function toRefusedAnswer(refused: ErrorResult): RpcAnswer {
   return toRpcResult(`${textBlock(refusalText(refused))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`,
+    failure: refused,
   });
 }
 
@@ -130,8 +136,8 @@ function toCallAnswer(asking: ToolRequest, outcome: ToolOutcome): RpcAnswer {
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, source.large.maxResultBytes);
     if (bytes !== undefined) return toLargeAnswer(asking, text, bytes);
-    const failed = outcome.isError === true ? `,"isError":true` : "";
-    return toRpcResult(`${textBlock(outcome.plain ?? text)},"structuredContent":${text}${failed}`);
+    const body = `${textBlock(outcome.plain ?? text)},"structuredContent":${text}`;
+    return outcome.isError === true ? toRpcResult(`${body},"isError":true`, reportsFailure) : toRpcResult(body);
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, source.large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);

@@ -1,5 +1,6 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { AskKind } from "../catalog/asking/asking.ts";
+import type { RefusalStage } from "../observe/observation.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
@@ -19,6 +20,7 @@ import {
 } from "./envelope.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
+import { tellRefused, type ObservedChannel } from "./observed-request.ts";
 import { ClientLog, LastSteps, toLogSink, toProgressSink, type NotificationOutput } from "./notifications.ts";
 import {
   alreadyInitialised,
@@ -179,6 +181,18 @@ class GateRequest extends ClientRequest {
   }
 }
 
+/** Options of a refusal. */
+interface RefusalOptions {
+  /** @default "legacy" */
+  readonly era?: Era;
+  /** @default the caller of the connection */
+  readonly caller?: Caller;
+  /** @default the stage that the error stands for */
+  readonly stage?: RefusalStage;
+}
+
+const stdioChannel: ObservedChannel = Object.freeze({ transport: "stdio" });
+
 /**
  * Serves one connection: checks every frame, decides the era and answers each request. Every request gets one answer, or none
  * after its client cancelled it.
@@ -227,6 +241,7 @@ export class McpConnection {
     });
     this.#dispatcher = new Dispatcher<GateRequest>({
       runtime,
+      channel: stdioChannel,
       subscriptions: this.#subscriptions,
       queueOf: (turn) => this.#queues[turn],
       onOver: () => this.#onOver?.(),
@@ -250,13 +265,13 @@ export class McpConnection {
     if (frame.kind === "request") this.#onRequest(frame);
     else if (frame.kind === "notification") this.#onNotification(frame);
     else if (frame.kind === "response") this.#connection.asks.answer(frame);
-    else if (frame.kind === "error") this.#answer(frame.id, frame, "legacy");
+    else if (frame.kind === "error") this.#refuse(frame.id, frame, { stage: "frame" });
   }
 
   /** Answers a frame that never became a text. */
   refuse(fault: FrameFault): void {
     const error = toFrameError(fault);
-    this.#answer(error.id, error, "legacy");
+    this.#refuse(error.id, error, { stage: "frame" });
   }
 
   /** Resolves when every call has its answer. Call it when nothing more is received. */
@@ -280,13 +295,13 @@ export class McpConnection {
 
   #onRequest(frame: RequestFrame): void {
     const { id, method } = frame;
-    if (this.#dispatcher.has(id)) return this.#answer(id, duplicateId, "legacy");
-    if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
+    if (this.#dispatcher.has(id)) return this.#refuse(id, duplicateId);
+    if (method.startsWith("notifications/")) return this.#refuse(id, unknownMethod);
     const era = this.#era.admit(frame);
-    if (typeof era !== "string") return this.#answer(id, era, "legacy");
+    if (typeof era !== "string") return this.#refuse(id, era, { stage: "envelope" });
     const caller = this.#callerOf(frame, era);
     const view = this.#runtime.viewFor(caller);
-    if (view.kind === "error") return this.#answer(id, view, era);
+    if (view.kind === "error") return this.#refuse(id, view, { era, caller });
     this.#dispatcher.serve(new GateRequest(this.#connection, { frame, caller, view }, era));
   }
 
@@ -318,6 +333,18 @@ export class McpConnection {
     this.#caller = caller;
     this.#connection.version = version;
     this.#connection.kinds = clientKinds(ownParam(frame.params, "capabilities"));
+  }
+
+  /** Answers a message that cannot become a request. */
+  #refuse(
+    id: RequestId | null,
+    error: RpcError,
+    { era = "legacy", caller = this.#caller, stage }: RefusalOptions = {},
+  ): void {
+    const { observers } = this.#runtime;
+    const staged = stage === undefined ? error : { ...error, stage };
+    if (observers.all !== undefined) tellRefused(observers, { error: staged, channel: stdioChannel, caller });
+    this.#answer(id, error, era);
   }
 
   #answer(id: RequestId | null, answer: RpcAnswer, era: Era): void {

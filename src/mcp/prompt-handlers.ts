@@ -14,6 +14,7 @@ import {
   toDeniedError,
   toRpcError,
   toRpcResult,
+  toUnknownError,
   toWellFormedJson,
   writeJson,
   type RpcAnswer,
@@ -36,7 +37,7 @@ export interface PromptDeps {
 const noArguments: JsonObject = Object.freeze({});
 
 /** The answer for a prompt that does not exist, or that this caller cannot see: one text for both. */
-const unknownPrompt = toRpcError(rpcCodes.invalidParams, "Invalid params: there is no such prompt");
+const unknownPrompt = toUnknownError("Invalid params: there is no such prompt");
 
 const badParams = toRpcError(
   rpcCodes.invalidParams,

@@ -1,4 +1,6 @@
 import type { CallContext } from "../call/call-context.ts";
+import type { Failure } from "../call/observed-call.ts";
+import type { RefusalStage } from "../observe/observation.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { ServerInfo } from "./servable-app.ts";
@@ -39,6 +41,8 @@ export interface RpcError {
   readonly data?: unknown;
   /** All scopes that the request takes, if the caller lacks one of them. */
   readonly scopes?: readonly string[];
+  /** The stage of the refusal, for records. @default the one that `code` stands for */
+  readonly stage?: RefusalStage;
 }
 
 /** A result as JSON text, so that a large one is written once and not again for each envelope. */
@@ -54,6 +58,8 @@ export interface RpcResult {
   readonly introduces: boolean;
   /** Set if the result holds questions instead of an answer, which only clients from 2026-07-28 on get. */
   readonly asks?: true;
+  /** The failure that a tool result reports, for records. */
+  readonly failure?: Failure | undefined;
 }
 
 /** The answer of a handler. */
@@ -83,6 +89,11 @@ export function toRpcError(code: number, message: string, data?: unknown): RpcEr
   return data === undefined ? { kind: "error", code, message } : { kind: "error", code, message, data };
 }
 
+/** Creates the error for a name or URI that does not exist for the caller. */
+export function toUnknownError(message: string): RpcError {
+  return { ...toRpcError(rpcCodes.invalidParams, message), stage: "name" };
+}
+
 /** Creates the error of a caller who lacks scopes. @param scopes - all that the operation takes. */
 export function toScopeError(scopes: readonly string[]): RpcError {
   return { kind: "error", code: rpcCodes.insufficientScope, message: "Insufficient scope", data: { scopes }, scopes };
@@ -96,10 +107,10 @@ export function toDeniedError(scopes: readonly string[] | undefined, unknown: Rp
 /** Creates a result. */
 export function toRpcResult(
   body: string,
-  more: Partial<Pick<RpcResult, "meta" | "cacheable" | "introduces" | "asks">> = {},
+  more: Partial<Pick<RpcResult, "meta" | "cacheable" | "introduces" | "asks" | "failure">> = {},
 ): RpcResult {
-  const { meta = "", cacheable = false, introduces = false, asks } = more;
-  return { kind: "result", body, meta, cacheable, introduces, ...(asks === undefined ? {} : { asks }) };
+  const { meta = "", cacheable = false, introduces = false, asks, failure } = more;
+  return { kind: "result", body, meta, cacheable, introduces, failure, ...(asks === undefined ? {} : { asks }) };
 }
 
 /** The id of a JSON-RPC request, never `null`. */
@@ -170,6 +181,12 @@ export const alreadyInitialised: RpcError = toRpcError(
 /** The error for a request that has no room in its queue. */
 export const busy: RpcError = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
 
+/** The error for a request that an observer's `before` does not admit. */
+export const unrecorded: RpcError = {
+  ...toRpcError(rpcCodes.internal, "Internal error: the request cannot be recorded, so it has not run"),
+  stage: "record",
+};
+
 /** The error for a request to a server that is closing. */
 export const closing: RpcError = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 
@@ -191,7 +208,8 @@ const maxQuotedUri = 256;
 
 /** Creates the error for a URI of no resource: unknown, hidden and malformed alike. */
 export function toNotFound(uri: string, era: Era): RpcError {
-  return toRpcError(toCode(era), "Resource not found", uri.length <= maxQuotedUri ? { uri } : undefined);
+  const error = toRpcError(toCode(era), "Resource not found", uri.length <= maxQuotedUri ? { uri } : undefined);
+  return { ...error, stage: "name" };
 }
 
 /** Creates the error for a URI that fits an exposed template, under which there is nothing now. */

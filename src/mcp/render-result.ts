@@ -85,6 +85,7 @@ function toTooLarge(refused: ErrorResult, large?: LargeResult): RpcAnswer {
   const error = `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`;
   return toRpcResult(`"content":[${blocks}],"isError":true`, {
     meta: excerpt === undefined ? error : `${error},${toMeta(excerpt)}`,
+    failure: refused,
   });
 }
 

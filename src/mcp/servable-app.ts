@@ -1,6 +1,7 @@
 import type { CatalogScopes } from "../catalog/entry-scopes.ts";
 import type { WatchListener } from "../catalog/resources/watched-resource.ts";
 import type { Caller } from "../surface/caller.ts";
+import type { Observers } from "../observe/observers.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/display-metadata.ts";
@@ -59,6 +60,8 @@ export interface AppRuntime {
   /** Whether handlers of the author can write to the client's log. */
   readonly logs: boolean;
   readonly report: FaultReporter;
+  /** The observers of the app. */
+  readonly observers: Observers;
   /** The scopes that callers can be granted. Mounts may add some later. */
   readonly scopes: CatalogScopes;
   /** Tells whether the live surface can be reached, and connects if need be. Never rejects; `false` once the signal aborts. */

@@ -52,7 +52,7 @@ function isShowing(decision: Decision): decision is ShowingDecision {
 
 function toDenial({ verdict }: Decision): RpcError {
   const reason = verdict.kind === "deny" ? verdict.reason : "";
-  return toRpcError(rpcCodes.internal, `tool surface denied: ${reason}`);
+  return { ...toRpcError(rpcCodes.internal, `tool surface denied: ${reason}`), stage: "view" };
 }
 
 /** Returns the lists that can change. Prompts only change with the rules. */

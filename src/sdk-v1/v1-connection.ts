@@ -2,6 +2,7 @@ import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
 import { createQueues, ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
+import { tellRefused, type ObservedChannel } from "../mcp/observed-request.ts";
 import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
 import { closing, progressTokenOf, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
@@ -91,6 +92,8 @@ class V1ClientRequest extends ClientRequest {
   }
 }
 
+const channel: ObservedChannel = Object.freeze({ transport: "sdk-v1" });
+
 const stallMs = 30_000;
 
 /** The longest delay that a timer can have, in milliseconds. */
@@ -140,6 +143,7 @@ export class V1Connection {
     });
     this.#dispatcher = new Dispatcher({
       runtime,
+      channel,
       subscriptions: this.#subscriptions,
       queueOf: (turn) => this.#queues[turn],
     });
@@ -190,13 +194,17 @@ export class V1Connection {
   #receive(request: V1Request, settle: (answer: RpcAnswer) => void): void {
     const { extra, method } = request;
     const { runtime, options, port } = this.#deps;
-    if (this.#isClosed) return settle(closing);
+    const refuse = (error: RpcError, caller?: Caller): void => {
+      if (runtime.observers.all !== undefined) tellRefused(runtime.observers, { error, channel, caller });
+      settle(error);
+    };
+    if (this.#isClosed) return refuse(closing);
     const frame = toFrame(request, runtime.limits);
-    if (frame.kind === "error") return settle(frame);
+    if (frame.kind === "error") return refuse(frame);
     try {
       const caller = toCaller(options, extra, port.clientInfo);
       const view = this.#admit(caller);
-      if (view.kind === "error") return settle(view);
+      if (view.kind === "error") return refuse(view, caller);
       const open: V1Reply["open"] = (token) => this.#open(token, caller, extra);
       this.#serve(new V1ClientRequest({ frame, caller, view }, { log: this.#log, open, settle }), extra.signal);
     } catch (cause) {

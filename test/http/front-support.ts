@@ -158,7 +158,7 @@ export class PipelineHarness {
         admission: new Admission(bounds),
         keepAlive: new KeepAlive(systemClock, 0),
         limiter: undefined,
-        responder: new Responder(createAnswerRenderer(runtime.info)),
+        responder: new Responder({ render: createAnswerRenderer(runtime.info), observers: runtime.observers }),
       },
       hosts: ["localhost", "127.0.0.1", "[::1]"],
       origins: "loopback",

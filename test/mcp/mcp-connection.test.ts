@@ -54,6 +54,7 @@ describe("Dispatcher", () => {
     }
     const dispatcher = new Dispatcher<Waiting>({
       runtime,
+      channel: { transport: "test" },
       subscriptions: { serve: () => true, cancel: () => {} },
       queueOf: () => new CallQueue(),
     });

@@ -23,6 +23,7 @@ import { headerParamsFor, checkParamHeaders } from "../check-envelope.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
 import { withView } from "../read-view.ts";
+import type { RefuseOptions } from "../respond.ts";
 import { Session } from "./session.ts";
 
 const missing = toRpcError(
@@ -67,24 +68,24 @@ export class SessionHandler {
 
   /** Serves a request whose headers agree with its body. */
   request(exchange: HttpExchange, frame: RequestFrame): void {
-    const { request, reply } = exchange;
+    const { request } = exchange;
     const { method, id } = frame;
-    if (this.#isDraining) return this.#refuse(exchange, closing, 503);
+    if (this.#isDraining) return this.#refuse(exchange, closing, { status: 503 });
     const isFirst = method === "initialize" && request.header("mcp-session-id") === undefined;
     if (isFirst) return this.#onInitialize(exchange, frame);
     const session = this.#find(exchange);
     if (session === undefined) return;
-    const { counters, responder, runtime } = this.#setting;
+    const { counters, runtime } = this.#setting;
     counters.reached("caps");
     session.touch();
     const { headers } = session;
-    if (method === "initialize") return responder.answer(reply, again, { status: 400, id, headers });
+    if (method === "initialize") return this.#refuse(exchange, again, { status: 400, id, headers });
     const caller = bind(exchange.caller, session);
     const view = runtime.viewFor(caller);
-    if (view.kind === "error") return responder.answer(reply, view, { id, headers });
+    if (view.kind === "error") return this.#refuse(exchange, view, { id, headers });
     const admitted = { frame, caller, view };
     const wrong = checkParamHeaders(request, frame, headerParamsFor(admitted));
-    if (wrong !== undefined) return responder.answer(reply, wrong.error, { status: wrong.status, id, headers });
+    if (wrong !== undefined) return this.#refuse(exchange, wrong.error, { status: wrong.status, id, headers });
     session.request(exchange, admitted);
   }
 
@@ -108,7 +109,7 @@ export class SessionHandler {
     const caller = bind(exchange.caller, session);
     const view = this.#setting.runtime.viewFor(caller);
     // An error status, because the client expects a stream.
-    if (view.kind === "error") return this.#refuse(exchange, view, 403);
+    if (view.kind === "error") return this.#refuse(exchange, view, { status: 403 });
     // Allowed during a drain, so that a client can resume a call that still runs.
     session.listen({ request, reply, caller });
   }
@@ -164,27 +165,26 @@ export class SessionHandler {
     const session = id === undefined ? undefined : this.#sessions.get(id);
     const isOwn = session !== undefined && callerKey(session.caller) === callerKey(caller);
     const version = request.header("mcp-protocol-version");
-    if (id === undefined) this.#refuse(exchange, missing, 400);
-    else if (!isOwn) this.#refuse(exchange, sessionNotFound, 404);
-    else if (!headerVersions.has(version)) this.#refuse(exchange, badVersion, 400);
+    if (id === undefined) this.#refuse(exchange, missing, { status: 400, stage: "session" });
+    else if (!isOwn) this.#refuse(exchange, sessionNotFound, { status: 404 });
+    else if (!headerVersions.has(version)) this.#refuse(exchange, badVersion, { status: 400, stage: "envelope" });
     else return session;
     return undefined;
   }
 
   #onInitialize(exchange: HttpExchange, frame: RequestFrame): void {
-    const { counters, responder, runtime } = this.#setting;
-    const { reply } = exchange;
+    const { counters, runtime } = this.#setting;
     const { id, params } = frame;
     counters.reached("caps");
     const caller = withClient(exchange.caller, readClient(ownParam(params, "clientInfo")));
     const view = runtime.viewFor(caller);
-    if (view.kind === "error") return responder.answer(reply, view, { id });
+    if (view.kind === "error") return this.#refuse(exchange, view, { id });
     const failed = checkInitialize(params);
-    if (failed !== undefined) return responder.answer(reply, failed, { id });
+    if (failed !== undefined) return this.#refuse(exchange, failed, { id });
     const permit = this.#permitSession(caller);
     if (isRefused(permit)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", permit);
-      return responder.answer(reply, error, { status: 409, id });
+      return this.#refuse(exchange, error, { status: 409, id });
     }
     void this.#initialise(exchange, { frame, caller, view }, permit);
   }
@@ -283,7 +283,7 @@ export class SessionHandler {
     return nextMs;
   }
 
-  #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
-    this.#setting.responder.answer(reply, error, { status });
+  #refuse(exchange: HttpExchange, error: RpcError, options: RefuseOptions): void {
+    this.#setting.responder.refuse(exchange, error, options);
   }
 }

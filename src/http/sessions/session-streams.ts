@@ -220,8 +220,8 @@ export class SessionStreams {
     if (!this.#isClosed) this.#session.setOutputFull(this.#isBlocked());
   }
 
-  #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
+  #refuse(exchange: HttpExchange, error: RpcError, status: number): void {
     const headers = status === 429 ? { "retry-after": "1", ...this.headers } : this.headers;
-    this.http.responder.answer(reply, error, { status, headers });
+    this.http.responder.refuse(exchange, error, { status, headers, stage: status === 429 ? "busy" : "session" });
   }
 }

@@ -140,6 +140,7 @@ export class Session {
     const queues = http.admission.openQueues(caller);
     this.dispatcher = new Dispatcher<SessionRequest>({
       runtime: http.runtime,
+      channel: { transport: "http", session: http.runtime.observers.nextId() },
       subscriptions: this.#subscriptions,
       queueOf: (turn, request) => http.admission.queueOf(turn, request.caller, queues),
       queuesSubscribe: true,
@@ -232,8 +233,8 @@ export class Session {
     if (scopes === undefined) return this.streams.listen(exchange);
     const { http, headers } = this.streams;
     // No consent of the user helps: such a caller needs another session.
-    if (scopes.length === 0) return http.responder.answer(exchange.reply, sessionNotFound, { status: 404 });
-    http.responder.answer(exchange.reply, toScopeError(scopes), { status: 403, headers });
+    if (scopes.length === 0) return http.responder.refuse(exchange, sessionNotFound, { status: 404 });
+    http.responder.refuse(exchange, toScopeError(scopes), { status: 403, headers });
   }
 
   /** Ends the stream of notices, and sends no more questions. Resolves when every request has its answer. */

@@ -6,6 +6,7 @@ export const order: readonly (readonly string[])[] = [
   ["options"],
   ["tags", "schema", "spine", "json-rpc"],
   ["surface"],
+  ["observe"],
   ["links"],
   ["catalog"],
   ["from", "call"],

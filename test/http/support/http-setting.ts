@@ -32,6 +32,10 @@ export function createHttpSetting({ runtime, clock, counters, more }: SettingPar
     admission: new Admission(all),
     keepAlive: new KeepAlive(clock, all.keepAliveMs),
     limiter: undefined,
-    responder: new Responder(createAnswerRenderer(runtime.info), (scopes) => scopes.join(" ")),
+    responder: new Responder({
+      render: createAnswerRenderer(runtime.info),
+      challenge: (scopes) => scopes.join(" "),
+      observers: runtime.observers,
+    }),
   };
 }

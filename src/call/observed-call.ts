@@ -1,0 +1,84 @@
+import type { ToolEntry } from "../catalog/entry.ts";
+import { createErrorResult, toResultText, type ErrorResult, type ToolOutcome } from "../catalog/outcome.ts";
+import { toDefined } from "../observe/to-defined.ts";
+import type { ObservedOperation, Outcome, RefusalStage } from "../observe/observation.ts";
+import type { ObservedWork, WorkOutcome } from "../observe/observed-work.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
+import type { CallContext } from "./call-context.ts";
+
+/** The refusal of a call that an observer's `before` does not admit. */
+export const unrecordedCall: ErrorResult = Object.freeze(
+  createErrorResult("UNAVAILABLE", "the call cannot be recorded, so it has not run", { retryable: true }),
+);
+
+const outcomesOfCodes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+  ["ABORTED", "cancelled"],
+  ["CLOSED", "closed"],
+  ["INPUT_REQUIRED", "asked"],
+]);
+
+/** The codes of refusals before a handler runs. A handler may throw some of them, too. */
+const stagesOfCodes: ReadonlyMap<string, RefusalStage> = new Map<string, RefusalStage>([
+  ["RATE_LIMITED", "rate"],
+  ["OPERATION_NOT_FOUND", "name"],
+  ["DECLINED", "confirm"],
+  ["CLIENT_CANNOT", "confirm"],
+  ["ASK_TIMEOUT", "confirm"],
+  ["ASK_FAILED", "confirm"],
+]);
+
+/** A failure, as its caller sees it. */
+export interface Failure {
+  readonly code?: string | undefined;
+  readonly correlationId?: string | undefined;
+}
+
+function stageOf(failure: Failure, call: CallContext | undefined): RefusalStage | undefined {
+  if (failure === unrecordedCall) return "record";
+  const { code } = failure;
+  if (code === "VALIDATION_ERROR") return "params";
+  return code === undefined || call?.isStarted === true ? undefined : stagesOfCodes.get(code);
+}
+
+/** Returns the outcome of a failure. @param call - decides whether a handler ran. */
+export function toOutcome(failure: Failure, call: CallContext | undefined): WorkOutcome {
+  const { code, correlationId } = failure;
+  const refusedAt = stageOf(failure, call);
+  const outcome = refusedAt === undefined ? (outcomesOfCodes.get(code ?? "") ?? "failed") : "refused";
+  return toDefined({ outcome, code, correlationId, refusedAt });
+}
+
+/** Returns a tool as records name it. */
+export function toObservedTool({ id, name, hints }: ToolEntry): ObservedOperation {
+  return { kind: "tool", id, name, mutates: !hints.readOnlyHint };
+}
+
+/** Records the start of a nested call; `undefined` if nothing observes the request that it belongs to. */
+export function observeNested(entry: ToolEntry, args: JsonObject, call: CallContext): ObservedWork | undefined {
+  const parent = call.partOf?.call.observed;
+  const id = call.tracked?.requestId;
+  if (parent === undefined || id === undefined) return undefined;
+  const values = { input: entry.input.json, output: entry.output.json, arguments: args };
+  return parent.nest({ id, operation: toObservedTool(entry), values }, call.caller);
+}
+
+/** Records the end of a nested call. */
+export function endNested(work: ObservedWork, outcome: ToolOutcome, call: CallContext): void {
+  work.end(toCallOutcome(outcome, call), () => readResult(outcome));
+}
+
+function toCallOutcome(outcome: ToolOutcome, call: CallContext): WorkOutcome {
+  if (outcome.kind === "denied")
+    return { outcome: "refused", refusedAt: outcome.scopes === undefined ? "name" : "scope" };
+  if (outcome.kind === "refused") return toOutcome(outcome, call);
+  if (outcome.kind === "asking") return { outcome: "asked" };
+  const bytesOut = Buffer.byteLength(outcome.kind === "answer" ? outcome.text : outcome.blocks);
+  return { outcome: outcome.isError === true ? "failed" : "ok", bytesOut };
+}
+
+function readResult(outcome: ToolOutcome): JsonValue | undefined {
+  if (outcome.kind !== "answer" && (outcome.kind !== "rich" || outcome.structured === undefined)) return undefined;
+  const text = toResultText(outcome);
+  // The invoker wrote it.
+  return typeof text === "string" ? (JSON.parse(text) as JsonValue) : undefined;
+}

@@ -1,0 +1,222 @@
+import type { CallContext } from "../call/call-context.ts";
+import { authorise } from "../call/authorise.ts";
+import { toObservedTool, toOutcome } from "../call/observed-call.ts";
+import type { EntryGuard, PromptEntry, ToolEntry } from "../catalog/entry.ts";
+import { toDefined } from "../observe/to-defined.ts";
+import { ObservedWork, toOrigin, type WorkOutcome, type OperationSchemas } from "../observe/observed-work.ts";
+import type { ObservedOperation, RefusalStage, RequestStart, Transport } from "../observe/observation.ts";
+import type { Observers } from "../observe/observers.ts";
+import { readTraceContext } from "../observe/trace-context.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import type { Caller } from "../surface/caller.ts";
+import { versionOf } from "./envelope.ts";
+import type { RequestFrame } from "./parse-frame.ts";
+import { ownParam, rpcCodes, type Era, type RpcAnswer, type RpcError, type RpcResult } from "./protocol.ts";
+import { truncatedMetaKey } from "./render-result.ts";
+import type { ResolvedView } from "./resolved-view.ts";
+
+/** The way by which the requests of a dispatcher come. */
+export interface ObservedChannel {
+  readonly transport: Transport;
+  /** The session in records; `undefined` without sessions. */
+  readonly session?: string | undefined;
+}
+
+/** A request of a client. */
+interface ReceivedRequest {
+  /** The method; `undefined` for subscriptions and unknown ones. */
+  readonly method: object | undefined;
+  readonly frame: RequestFrame;
+  readonly era: Era;
+  readonly version: string | undefined;
+  readonly caller: Caller;
+  readonly view: ResolvedView;
+  readonly call: CallContext | undefined;
+}
+
+/** An operation in records, and its schemas. */
+interface Described extends OperationSchemas {
+  readonly guard: EntryGuard;
+  readonly operation: ObservedOperation;
+}
+
+/** Returns whether a caller may know that an entry exists: they may use it, or learn the scopes that it takes. */
+function maySee(caller: Caller, entry: EntryGuard): boolean {
+  const missing = authorise(caller, entry);
+  return missing === undefined || missing.scopes !== undefined;
+}
+
+const subjectKeys: ReadonlyMap<string, "name" | "uri"> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["resources/subscribe", "uri"],
+  ["resources/unsubscribe", "uri"],
+]);
+
+/** Returns the type and the name or URI of the subject of a request. */
+function subjectOf({ method, params }: RequestFrame): readonly [type: string, key: unknown] {
+  const key = subjectKeys.get(method);
+  if (key !== undefined) return [method, ownParam(params, key)];
+  const ref = method === "completion/complete" ? ownParam(params, "ref") : undefined;
+  if (!isJsonObject(ref)) return ["", undefined];
+  return ref["type"] === "ref/prompt" ? ["prompts/get", ref["name"]] : ["ref/resource", ref["uri"]];
+}
+
+function describeTool(tool: ToolEntry | undefined): Described | undefined {
+  return tool && { guard: tool, operation: toObservedTool(tool), input: tool.input.json, output: tool.output.json };
+}
+
+function describePrompt(prompt: PromptEntry | undefined): Described | undefined {
+  return prompt && { guard: prompt, operation: { kind: "prompt", id: prompt.id, name: prompt.name, mutates: false } };
+}
+
+function describeResource(resource: (EntryGuard & { readonly id: string }) | undefined): Described | undefined {
+  return resource && { guard: resource, operation: { kind: "resource", id: resource.id, mutates: false } };
+}
+
+/** Describes the operation that a request names, if it exists for the caller. */
+function describe({ frame, view, caller }: ReceivedRequest): Described | undefined {
+  const [type, key] = subjectOf(frame);
+  const described = typeof key === "string" ? findOperation(view, type, key) : undefined;
+  return described !== undefined && maySee(caller, described.guard) ? described : undefined;
+}
+
+function findOperation(view: ResolvedView, type: string, key: string): Described | undefined {
+  const { catalog } = view;
+  if (type === "tools/call") return describeTool(catalog.tool(key));
+  if (type === "prompts/get") return describePrompt(catalog.prompt(key));
+  if (type !== "ref/resource") return describeResource(view.resource(key));
+  return describeResource(catalog.templates.find(({ uriTemplate }) => uriTemplate === key));
+}
+
+function protocolOf({ era, version, frame }: ReceivedRequest): string | undefined {
+  const sent = era === "legacy" ? version : versionOf(frame.params);
+  return typeof sent === "string" ? sent : undefined;
+}
+
+function argumentsOf({ method, params }: RequestFrame): JsonValue | undefined {
+  if (method !== "tools/call" && method !== "prompts/get") return undefined;
+  // Params are JSON.
+  return ownParam(params, "arguments") as JsonValue | undefined;
+}
+
+/** Methods of subscriptions, which no handler serves. */
+const subscriptionMethods: ReadonlySet<string> = new Set([
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "subscriptions/listen",
+]);
+
+/** The errors of JSON-RPC by which a request is refused before a handler runs. */
+const stagesOfCodes: ReadonlyMap<number, RefusalStage> = new Map<number, RefusalStage>([
+  [rpcCodes.methodNotFound, "method"],
+  [rpcCodes.invalidParams, "params"],
+  [rpcCodes.invalidRequest, "envelope"],
+  [rpcCodes.busy, "busy"],
+  [rpcCodes.insufficientScope, "scope"],
+  [rpcCodes.legacyResourceNotFound, "name"],
+  [rpcCodes.sessionNotFound, "session"],
+  [rpcCodes.headerMismatch, "envelope"],
+  [rpcCodes.unsupportedVersion, "envelope"],
+  [rpcCodes.unauthenticated, "token"],
+]);
+
+/** Returns the stage that an error stands for; `undefined` if a handler ran. */
+function stageOf({ stage, code, data }: Pick<RpcError, "stage" | "code" | "data">): RefusalStage | undefined {
+  const isFailure = isJsonObject(data) && typeof data["code"] === "string" && data["code"] !== "VALIDATION_ERROR";
+  return stage ?? (isFailure ? undefined : stagesOfCodes.get(code));
+}
+
+function textOf(data: unknown, key: string): string | undefined {
+  const value = isJsonObject(data) ? data[key] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+function toErrorOutcome(error: RpcError, call: CallContext | undefined): WorkOutcome {
+  const { code: rpcCode, data } = error;
+  const outcome = toOutcome({ code: textOf(data, "code"), correlationId: textOf(data, "correlationId") }, call);
+  const stage = stageOf(error);
+  const refused = stage === undefined ? {} : ({ outcome: "refused", refusedAt: stage } as const);
+  return { ...outcome, ...refused, rpcCode };
+}
+
+function toAnswerOutcome(answer: RpcAnswer, call: CallContext | undefined): WorkOutcome {
+  if (answer.kind === "error") return toErrorOutcome(answer, call);
+  const bytesOut = Buffer.byteLength(answer.body) + 2;
+  if (answer.asks === true) return { outcome: "asked", bytesOut };
+  return answer.failure === undefined ? { outcome: "ok", bytesOut } : { ...toOutcome(answer.failure, call), bytesOut };
+}
+
+/** Returns the structured result of a tool. An excerpt of a large one is a text, in which names are not found. */
+function resultOf({ body, meta }: RpcResult): JsonValue | undefined {
+  if (meta.includes(truncatedMetaKey)) return undefined;
+  // A handler wrote it as the members of a JSON object.
+  return (JSON.parse(`{${body}}`) as JsonObject)["structuredContent"];
+}
+
+/** A request that was refused before it could start. */
+interface RefusedRequest {
+  readonly status?: number | undefined;
+  readonly address?: string | undefined;
+  /** @default none: the HTTP status says it all */
+  readonly error?: Pick<RpcError, "stage" | "code" | "data"> | undefined;
+  readonly channel: ObservedChannel;
+  /** @default not known yet */
+  readonly caller?: Caller | undefined;
+  /** @default the stage that the error stands for */
+  readonly stage?: RefusalStage | undefined;
+}
+
+/** Records a refusal. Call it only if there are observers. */
+export function tellRefused(
+  observers: Observers,
+  { error, channel: { transport, session }, caller, stage = error && stageOf(error), ...more }: RefusedRequest,
+): void {
+  const origin = caller === undefined ? {} : toOrigin(caller);
+  const refused = { type: "refused" as const, at: Date.now(), transport, session, ...origin };
+  observers.tell(toDefined({ ...refused, stage: stage ?? "envelope", rpcCode: error?.code, ...more }));
+}
+
+/** A request that observers have seen start. */
+export class ObservedRequest extends ObservedWork {
+  readonly #call: CallContext | undefined;
+
+  constructor(observers: Observers, request: ReceivedRequest, { transport, session }: ObservedChannel) {
+    const { frame, caller, call } = request;
+    const isKnown = request.method !== undefined || subscriptionMethods.has(frame.method);
+    const { operation, input, output } = describe(request) ?? {};
+    const start: RequestStart = toDefined({
+      type: "request-start" as const,
+      at: Date.now(),
+      id: observers.nextId(),
+      rpcId: frame.id,
+      method: isKnown ? frame.method : "unknown",
+      transport,
+      protocol: protocolOf(request),
+      session,
+      ...toOrigin(caller),
+      operation: operation && Object.freeze(operation),
+      trace: readTraceContext(ownParam(frame.params, "_meta")),
+      bytesIn: frame.text === undefined ? undefined : Buffer.byteLength(frame.text),
+    });
+    super(observers.all ?? [], start, { input, output, arguments: argumentsOf(frame) });
+    this.#call = call;
+    if (call !== undefined) call.observed = this;
+  }
+
+  /** Records the end of the request with its answer. */
+  answered(answer: RpcAnswer): void {
+    this.#end(toAnswerOutcome(answer, this.#call), () => (answer.kind === "result" ? resultOf(answer) : undefined));
+  }
+
+  /** Records the end of a request that gets no answer. */
+  dropped(outcome: "cancelled" | "closed"): void {
+    this.#end({ outcome }, () => undefined);
+  }
+
+  #end(outcome: WorkOutcome, readResult: () => JsonValue | undefined): void {
+    const callId = this.#call?.tracked?.requestId;
+    this.end(callId === undefined ? outcome : { ...outcome, callId }, readResult);
+  }
+}

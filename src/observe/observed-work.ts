@@ -1,0 +1,128 @@
+import type { JsonSchema, JsonValue } from "../schema/json.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
+import { toDefined } from "./to-defined.ts";
+import type { CallStart, Ended, ObservedCaller, ObservedOperation, Origin, WorkEnd, WorkStart } from "./observation.ts";
+import type { SubscribedObserver } from "./observers.ts";
+
+/** The JSON Schemas of an operation. */
+export interface OperationSchemas {
+  readonly input?: JsonSchema | undefined;
+  readonly output?: JsonSchema | undefined;
+}
+
+/** Arguments and schemas, for observers with `values`. */
+export interface WorkValues extends OperationSchemas {
+  readonly arguments?: JsonValue | undefined;
+}
+
+/** A nested call that has begun. */
+export interface NestedWork {
+  /** Its id in the call tree. */
+  readonly id: string;
+  readonly operation: ObservedOperation;
+  readonly values: WorkValues;
+}
+
+/** The fields of an end that depend on the outcome. */
+export type WorkOutcome = Omit<Ended, "ms" | "result">;
+
+/** Returns the fields of a caller that records have. */
+export function toObservedCaller({ id, issuer, clientId, isAnonymous }: Caller): ObservedCaller {
+  return Object.freeze(
+    toDefined({
+      id,
+      issuer,
+      clientId,
+      isAnonymous,
+    }),
+  );
+}
+
+/** Returns the fields of an origin that its caller determines. */
+export function toOrigin(caller: Caller): Pick<Origin, "caller" | "client" | "view"> {
+  const { surface = defaultView, client } = caller.view ?? {};
+  const program = client && Object.freeze({ name: client.name, version: client.version });
+  return toDefined({ caller: toObservedCaller(caller), client: program, view: surface });
+}
+
+/** A request or nested call that observers have seen start. They see exactly one end of it. */
+export class ObservedWork {
+  readonly start: WorkStart;
+  /** The observers that have seen the start. Later ones would see an end without one. */
+  readonly #observers: readonly SubscribedObserver[];
+  readonly #values: WorkValues;
+  readonly #startedAt: number = performance.now();
+  #isOver = false;
+
+  constructor(observers: readonly SubscribedObserver[], start: WorkStart, values: WorkValues) {
+    this.#observers = observers;
+    this.#values = values;
+    this.start = Object.freeze(start);
+    for (const subscription of observers) subscription.tell(this.#withArguments(subscription));
+  }
+
+  /** Returns whether its handler may run. Returns a promise only if an observer's `before` does. Never throws or rejects. */
+  admit(): boolean | Promise<boolean> {
+    const waiting: Promise<boolean>[] = [];
+    for (const subscription of this.#observers) {
+      const isAdmitted = subscription.admit(this.#withArguments(subscription));
+      if (isAdmitted === false) return false;
+      if (isAdmitted !== true) waiting.push(isAdmitted);
+    }
+    return waiting.length === 0 || Promise.all(waiting).then((all) => all.every(Boolean));
+  }
+
+  /** Runs its handler within the contexts of the observers. */
+  run<TResult>(run: () => TResult): TResult {
+    let inner = run;
+    for (const subscription of this.#observers) {
+      const within = inner;
+      inner = () => subscription.run(this.start, within);
+    }
+    return inner();
+  }
+
+  /** Records the start of a nested call. */
+  nest({ id, operation, values }: NestedWork, caller: Caller): ObservedWork {
+    const { transport, protocol, session, trace } = this.start;
+    const start: CallStart = toDefined({
+      type: "call-start" as const,
+      ...{ at: Date.now(), id, parent: this.start.id, transport, protocol, session, trace },
+      ...toOrigin(caller),
+      operation: Object.freeze(operation),
+    });
+    return new ObservedWork(this.#observers, start, values);
+  }
+
+  /**
+   * Records the end. Does nothing the second time.
+   *
+   * @param readResult - returns the structured result. Called only for observers with `values`.
+   */
+  end(outcome: WorkOutcome & { readonly callId?: string }, readResult: () => JsonValue | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const ms = performance.now() - this.#startedAt;
+    // The type of the end follows from the type of the start.
+    const end = {
+      ...this.start,
+      type: this.start.type === "request-start" ? "request-end" : "call-end",
+      at: Date.now(),
+      ms,
+      ...outcome,
+    } as WorkEnd;
+    Object.freeze(end);
+    for (const subscription of this.#observers) subscription.tell(this.#withResult(subscription, end, readResult));
+  }
+
+  #withArguments(subscription: SubscribedObserver): WorkStart {
+    const { input, arguments: given } = this.#values;
+    const redacted = subscription.redact(() => given, input);
+    return redacted === undefined ? this.start : Object.freeze({ ...this.start, arguments: redacted });
+  }
+
+  #withResult(subscription: SubscribedObserver, end: WorkEnd, readResult: () => JsonValue | undefined): WorkEnd {
+    const redacted = subscription.redact(readResult, this.#values.output);
+    return redacted === undefined ? end : Object.freeze({ ...end, result: redacted });
+  }
+}

@@ -207,8 +207,36 @@ const replayFields: OptionFields<ReplayOptions> = {
 
 const unconnected: Link = Object.freeze({
   connect: () =>
-    Promise.reject(new SurfaceError("UNAVAILABLE", "Cannot connect: a replay of a view has no connection")),
+    Promise.reject(new SurfaceError("UNAVAILABLE", "Cannot connect: a view of an app at rest has no connection")),
 });
+
+/** An app that is neither connected nor implemented: its entries, and the rules of its views. */
+export interface AppAtRest {
+  readonly live: LiveCatalog;
+  readonly views: Views;
+}
+
+/**
+ * Calls `read` with the entries and views of an app, by its rules and mounts as of now. Neither connects nor implements the surface.
+ *
+ * @param report - receives the faults of mounts and rules.
+ * @throws SurfaceError with a boot code, and errors of `read`.
+ */
+export function readAtRest<TResult>(
+  definition: AppDefinition,
+  report: FaultReporter,
+  read: (app: AppAtRest) => TResult,
+): TResult {
+  const { surface } = definition;
+  const scope = new Scope(`the app over surface "${surface.name}", at rest`);
+  try {
+    const held = owned(scope, new ReconnectingSurface({ link: unconnected, surface }));
+    return read(assembleViews({ definition, held, report, scope }));
+  } finally {
+    // Nothing was connected, so there is nothing to wait for.
+    void scope.close().catch((cause: unknown) => void internalError(cause, "closing an app at rest", report));
+  }
+}
 
 /**
  * Returns what an app shows to a caller, by its rules and mounts as of now. Neither connects nor implements the surface.
@@ -217,15 +245,8 @@ const unconnected: Link = Object.freeze({
  */
 export function replayApp(definition: AppDefinition, options: ReplayOptions = {}): ViewReplay {
   const { caller = anonymous, ...requested } = readOptions(options, replayFields, "Cannot call replay()");
-  const { surface } = definition;
   const report = toSafeReporter(definition.options.onFault ?? reportToConsole);
-  const scope = new Scope(`a replay of the app over surface "${surface.name}"`);
-  try {
-    const held = owned(scope, new ReconnectingSurface({ link: unconnected, surface }));
-    const { views, live } = assembleViews({ definition, held, report, scope });
-    return replayView({ views, catalog: live.current, caller: withChosenView(caller, requested) });
-  } finally {
-    // Nothing was connected, so there is nothing to wait for.
-    void scope.close().catch((cause: unknown) => void internalError(cause, "replaying a view", report));
-  }
+  return readAtRest(definition, report, ({ views, live }) =>
+    replayView({ views, catalog: live.current, caller: withChosenView(caller, requested) }),
+  );
 }

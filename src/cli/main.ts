@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
 import { guardStdout } from "../links/stdout-guard.ts";
+import { readStream } from "./lockfiles.ts";
 import { runCli } from "./run-cli.ts";
 
 // Output of a loaded app module must not mix with the result.
@@ -15,6 +16,7 @@ const code = await runCli(process.argv.slice(2), {
   platform: process.platform,
   env: process.env,
   isTerminal: process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "",
+  readInput: () => readStream(process.stdin),
   write: (text) => void output.write(text),
   complain: (text) => void process.stderr.write(text),
 });

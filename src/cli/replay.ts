@@ -1,21 +1,20 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { ReplayOptions } from "../builder/assemble-app.ts";
-import { codeOf } from "../errors.ts";
 import { isScopeToken } from "../http/auth/caller-fields.ts";
 import { escapeInvisible } from "../schema/visible-text.ts";
 import { anonymous, type Caller, type CallerView, defaultView } from "../surface/caller.ts";
 import { unknownView } from "../views/compile-rules.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import { refused, usage } from "./cli-errors.ts";
+import { loadApp } from "./load-app.ts";
 import { columns, type CliEnvironment } from "./terminal.ts";
 
 /** The arguments of `replay`. */
 interface ReplayRequest {
   /** The path of the module that exports the app. */
   readonly module: string;
+  /** The name of its export; `undefined` for the default. */
+  readonly exported: string | undefined;
   readonly options: ReplayOptions;
   readonly isJson: boolean;
 }
@@ -27,6 +26,7 @@ const flags = {
   client: { type: "string" },
   "user-agent": { type: "string" },
   scopes: { type: "string" },
+  export: { type: "string" },
   json: { type: "boolean" },
 } as const satisfies ParseArgsConfig["options"];
 
@@ -69,7 +69,7 @@ function readReplayArgs(args: readonly string[]): ReplayRequest {
     ...(project === undefined ? {} : { project }),
     ...(caller === undefined ? {} : { caller }),
   };
-  return { module, options: asked, isJson: json === true };
+  return { module, exported: values.export, options: asked, isJson: json === true };
 }
 
 interface ReplayableApp {
@@ -78,37 +78,6 @@ interface ReplayableApp {
 
 function isReplayable(value: unknown): value is ReplayableApp {
   return typeof value === "object" && value !== null && "replay" in value && typeof value.replay === "function";
-}
-
-async function load(path: string, given: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    // A module is an object of its exports.
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    // The command guards standard output, so a module that serves fails. It may load another copy of the package, so compare the code.
-    if (codeOf(error) === "CONTRADICTION" && String(error).includes("already being served")) {
-      throw refused(`Cannot load "${given}": it calls serve(); name the module that only makes the app`);
-    }
-    if (codeOf(error) !== "ERR_UNKNOWN_FILE_EXTENSION") throw error;
-    throw refused(
-      `Cannot load "${given}": Node ${process.versions.node} cannot run this file type; compile it first, or set ` +
-        `NODE_OPTIONS="--import tsx" for TypeScript`,
-    );
-  }
-}
-
-/**
- * Loads the app that a module exports, as its default or as `app`. The module runs, and must not serve the app.
- *
- * @throws Refusal `REFUSED` for a file that does not exist or exports no app, and any error of the module.
- */
-async function loadApp(given: string, cwd: string): Promise<ReplayableApp> {
-  const path = resolve(cwd, given);
-  if (!existsSync(path)) throw refused(`Cannot load "${given}": the file does not exist`);
-  const loaded = await load(path, given);
-  const app = [loaded["default"], loaded["app"]].find(isReplayable);
-  if (app === undefined) throw refused(`Cannot load "${given}": it must export an app, as its default or as "app"`);
-  return app;
 }
 
 interface Section {
@@ -152,8 +121,9 @@ function renderReplay(replayed: ViewReplay, isTerminal: boolean): string {
  * @throws Refusal `USAGE` or `REFUSED`, for an unknown view after it was written, and any error of the app's module.
  */
 export async function replay(args: readonly string[], setting: CliEnvironment): Promise<void> {
-  const { module, options, isJson } = readReplayArgs(args);
-  const app = await loadApp(module, setting.cwd);
+  const { module, exported, options, isJson } = readReplayArgs(args);
+  const { cwd, loadTimeoutMs: timeoutMs } = setting;
+  const app = await loadApp({ given: module, cwd, exported, timeoutMs, isApp: isReplayable });
   const replayed = app.replay(options);
   setting.write(isJson ? `${JSON.stringify(replayed, null, 2)}\n` : renderReplay(replayed, setting.isTerminal));
   const { entity, verdict } = replayed;

@@ -1,8 +1,11 @@
 import { codeOf, SurfaceError } from "../errors.ts";
 import { isUsage, usage } from "./cli-errors.ts";
 import type { CliEnvironment } from "./terminal.ts";
+import { check } from "./check.ts";
 import { init } from "./init.ts";
+import { inspect } from "./inspect.ts";
 import { install } from "./install.ts";
+import { lock } from "./lock.ts";
 import { readVersion } from "./files.ts";
 import { escapeInvisible } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
@@ -15,6 +18,9 @@ const helpText = `usage: surface-mcp COMMAND
   install CLIENT [options] -- COMMAND ARGS     write a server that the client starts as a process
   install --list [CLIENT]                      list the servers of all clients, or of one
   install --remove ALIAS [CLIENT]              remove a server
+  lock APP_MODULE [--out FILE]                 write everything that agents can reach in an app to a lockfile
+  check APP_MODULE [options]                   compare an app with its lockfile
+  inspect APP_MODULE [--json]                  list everything that agents can reach in an app, and what they cannot
   replay APP_MODULE [options]                  show what a view of an app exposes, and what hides the rest
 
 clients: claude-desktop, claude-code, cursor, vscode, codex
@@ -31,6 +37,16 @@ options of install
   --token-env VAR     the environment variable with the token for a URL; the token itself is never written
   --print             print the entry, and change nothing
 
+options of lock, check, inspect and replay
+  --export NAME       the export that is the app; the default is the default export, or "app"
+
+options of lock
+  --out FILE          the lockfile; the default is exposure.lock.json
+
+options of check
+  --base FILE         the lockfile to compare with, or "-" for standard input; the default is exposure.lock.json
+  --format FORMAT     text (default), markdown, json or github
+
 options of replay
   --surface NAME      the view; the default is "default"
   --project NAME      the project
@@ -43,19 +59,29 @@ options of replay
   --help, --version
 
 exit codes: 0 done, 1 refused, 2 wrong usage
+exit codes of lock, check and inspect: 0 done, or the app is as locked; 1 it differs; 2 the command cannot tell
 `;
 
 /** Exit code of the process. */
 export type ExitCode = 0 | 1 | 2;
 
-const commands = new Map([
+/** A command. It may return an exit code. @default 0 */
+type Command = (args: readonly string[], setting: CliEnvironment) => Promise<ExitCode | void>;
+
+const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["init", init],
   ["install", install],
+  ["lock", lock],
+  ["check", check],
+  ["inspect", inspect],
   ["replay", replay],
 ]);
 const names = [...commands.keys()].join(", ");
 
-async function run([word, ...args]: readonly string[], setting: CliEnvironment): Promise<void> {
+/** Commands that exit with 2 if they fail, since 1 says that an app differs from its lockfile. */
+const telling: ReadonlySet<string | undefined> = new Set(["lock", "check", "inspect"]);
+
+async function run([word, ...args]: readonly string[], setting: CliEnvironment): Promise<ExitCode | void> {
   const command = commands.get(word ?? "");
   if (command !== undefined) return args.includes("--help") ? setting.write(helpText) : command(args, setting);
   switch (word) {
@@ -85,12 +111,11 @@ function messageOf(error: unknown): string {
 /** Runs one command line and returns the exit code. Never rejects. */
 export async function runCli(args: readonly string[], setting: CliEnvironment): Promise<ExitCode> {
   try {
-    await run(args, setting);
-    return 0;
+    return (await run(args, setting)) ?? 0;
   } catch (error) {
     const isWrong = isMisspelt(error);
     setting.complain(`surface-mcp: ${escapeInvisible(messageOf(error))}\n`);
     if (isWrong) setting.complain(`surface-mcp: see "surface-mcp --help"\n`);
-    return isWrong ? 2 : 1;
+    return isWrong || telling.has(args[0]) ? 2 : 1;
   }
 }

@@ -9,6 +9,10 @@ export interface CliEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the output goes to a terminal, and may have colours. */
   readonly isTerminal: boolean;
+  /** Milliseconds until the module of an app must have loaded. @default 30000 */
+  readonly loadTimeoutMs?: number;
+  /** Returns the text of standard input. @throws Refusal `REFUSED` if it is larger than a lockfile may be. */
+  readInput(): Promise<string>;
   /** Writes a result. */
   write(text: string): void;
   /** Writes an error or a warning. */

@@ -38,6 +38,7 @@ export async function bench(more: Partial<CliEnvironment> = {}): Promise<Bench> 
         platform: "linux",
         env: {},
         isTerminal: false,
+        readInput: async () => "",
         write: (text) => void (out += text),
         complain: (text) => void (err += text),
         ...more,

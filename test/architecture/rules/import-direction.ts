@@ -15,7 +15,8 @@ export const order: readonly (readonly string[])[] = [
   ["mcp"],
   ["stdio", "http", "sdk-v1"],
   ["builder"],
-  ["lock", "testing", "cli"],
+  ["lock"],
+  ["testing", "cli"],
   ["index"],
 ];
 

@@ -12,7 +12,7 @@ export function findSdkImports(sources: readonly Source[]): string[] {
 /** The imports of what only run time knows, and why each is right: path of the importer, the expression. */
 export const computedImports: Readonly<Record<string, string>> = {
   // The command looks at an app that its user names.
-  "src/cli/replay.ts": "pathToFileURL(path).href",
+  "src/cli/load-app.ts": "pathToFileURL(path).href",
 };
 
 /** Packages that `src` imports without promising to install them. */

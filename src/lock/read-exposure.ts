@@ -248,7 +248,8 @@ class ExposureReader {
       mimeType: resource.mimeType,
       list: isCollection ? (typeof list === "function" ? "summary" : list) : undefined,
       listsItems: resource.toItems === undefined ? undefined : true,
-      output: isCollection && list !== "items" ? undefined : this.#outputOf(resource),
+      // That of an item stands in the template of the items.
+      output: isCollection ? undefined : this.#outputOf(resource),
     };
   }
 

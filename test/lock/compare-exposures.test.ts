@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { goldenDifferences } from "./golden-differences.ts";
+import { diff, opened } from "./support.ts";
+
+const table = goldenDifferences.map(([what, before, after, ...lines]) => [what, before, after, lines] as const);
+
+describe("compareExposures()", () => {
+  it("is shown many changes when the table is read", () => {
+    expect(goldenDifferences.length).toBeGreaterThan(80);
+  });
+
+  it.each(table)("names the change and its direction when %s", (_what, before, after, lines) => {
+    expect(diff(before, after)).toEqual(lines);
+  });
+
+  it.each(table)("names nothing when two equal apps are compared, where %s", (_what, before, after) => {
+    expect([diff(before, before), diff(after, after)]).toEqual([[], []]);
+  });
+
+  it("has opened no connection when all apps were read", () => {
+    expect(opened.count).toBe(0);
+  });
+});

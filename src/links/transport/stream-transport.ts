@@ -83,7 +83,7 @@ export class FrameCutter {
       at += 1;
     }
     const end = at + headerEnd.length;
-    if (at === start || bytes.toString("latin1", at, end) !== headerEnd) return undefined;
+    if (bytes.toString("latin1", at, end) !== headerEnd) return undefined;
     this.#length = this.#check(length);
     return bytes.subarray(end);
   }

@@ -45,29 +45,23 @@ describe("FrameCutter", () => {
     );
   });
 
-  it("push() reads a whole header as it reads one byte by byte", () => {
-    const header = fc.tuple(
-      fc.constantFrom(
-        "Content-Length: ",
-        "content-length: ",
-        "Content-Length:",
-        "Content-Length:  ",
-        "X: 1\r\nContent-Length: ",
-      ),
-      fc.constantFrom("2", "02", "0", "", "2 ", "2x", "000000000000002", "0000000000000002", "99999999"),
-      fc.constantFrom("\r\n\r\n", "\r\n", "\n\n", "\r\nContent-Length: 2\r\n\r\n"),
-    );
-    fc.assert(
-      fc.property(header, (parts) => {
-        const bytes = Buffer.from(`${parts.join("")}{}`);
-        const outcomeOf = (size: number): unknown => {
-          let got: unknown;
-          return [codeOf(() => (got = cut(bytes, size))), got];
-        };
-        expect(outcomeOf(1_000_000)).toEqual(outcomeOf(1));
-      }),
-      { numRuns: 300 },
-    );
+  const names = [
+    "Content-Length: ",
+    "content-length: ",
+    "Content-Length:",
+    "Content-Length:  ",
+    "X: 1\r\nContent-Length: ",
+  ];
+  const lengths = ["2", "02", "0", "", "2 ", "2x", "000000000000002", "0000000000000002", "99999999"];
+  const ends = ["\r\n\r\n", "\r\n", "\n\n", "\r\nContent-Length: 2\r\n\r\n"];
+  const headers = names.flatMap((name) => lengths.flatMap((length) => ends.map((end) => `${name}${length}${end}`)));
+
+  it.each(headers)("push() reads the whole header %j as it reads one byte by byte", (header) => {
+    const outcomeOf = (size: number): unknown => {
+      let got: unknown;
+      return [codeOf(() => (got = cut(Buffer.from(`${header}{}`), size))), got];
+    };
+    expect(outcomeOf(1_000_000)).toEqual(outcomeOf(1));
   });
 
   it("push() gives the text when its header has other fields, in any case", () => {

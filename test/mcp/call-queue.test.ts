@@ -15,7 +15,7 @@ function filled(count: number) {
 }
 
 describe("CallQueue", () => {
-  it("starts 64 at once and the next one when one is done", () => {
+  it("starts 64 at once and the next one when one ends", () => {
     const { queue, started } = filled(66);
     expect(started).toHaveLength(64);
     queue.done();
@@ -29,7 +29,7 @@ describe("CallQueue", () => {
     expect(add(320).isAdded).toBe(false);
   });
 
-  it("never starts what was withdrawn, and says whether it still waited", () => {
+  it("never starts a withdrawn call, and returns whether it still waited", () => {
     const { queue, started, calls } = filled(66);
     const withdraw = (index: number) => calls.slice(index, index + 1).map((call) => queue.withdraw(call));
     expect([withdraw(64), withdraw(0)]).toEqual([[true], [false]]);

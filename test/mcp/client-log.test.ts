@@ -79,7 +79,7 @@ function modernCall(name: string, args: object, logLevel?: string): { method: st
 const everything = { levels: levels.options };
 
 describe("the client's log", () => {
-  it("tells from info on when a legacy client has not said what it wants", async () => {
+  it("sends messages from info on to a legacy client that has set no level", async () => {
     const harness = await open("legacy");
     await harness.request("legacy", 1, { method: "tools/call", params: { name: "say", arguments: everything } });
     const expected = levels.options.slice(1).map((level) => ({ level, logger: "talker", data: { at: level } }));
@@ -88,7 +88,7 @@ describe("the client's log", () => {
     expect(harness.sent.at(-1)).toHaveProperty("id", 1);
   });
 
-  it.each(levels.options)("tells from %s on when a legacy client has set that", async (level) => {
+  it.each(levels.options)("sends messages from %s on to a legacy client that has set it", async (level) => {
     const harness = await open("legacy");
     expect(await harness.request("legacy", 1, { method: "logging/setLevel", params: { level } })).toHaveProperty(
       "result",
@@ -100,7 +100,7 @@ describe("the client's log", () => {
   });
 
   it.each([{}, { level: "loud" }, { level: 3 }, { level: null }, { level: "constructor" }])(
-    "refuses %j as a level, and keeps the one that was set",
+    "refuses the level %j, and keeps the current one",
     async (params) => {
       const harness = await open("legacy");
       await harness.request("legacy", 1, { method: "logging/setLevel", params: { level: "alert" } });
@@ -111,7 +111,7 @@ describe("the client's log", () => {
     },
   );
 
-  it("tells nothing to a modern client but under a request that asks for it, and from the level on that it asks for", async () => {
+  it("sends messages to a modern client only under a request with a level, from that on", async () => {
     const harness = await open("modern");
     await harness.request("modern", 1, modernCall("say", everything));
     expect(linesOf(harness.sent)).toEqual([]);

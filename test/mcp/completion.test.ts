@@ -82,14 +82,14 @@ describe.each(ways)("completion/complete, in the $era era", (way) => {
     expect(completionOf(await complete(params))).toEqual(none);
   });
 
-  it("reports a completer that throws to the app's owner, and tells the client nothing", async () => {
+  it("reports a completer that throws, and sends the client no values", async () => {
     const onFault = vi.fn<() => void>();
     const complete = await open(way, onFault);
     expect(JSON.stringify(await complete(ofPrompt("broken", "any", "")))).not.toContain("secret");
     expect(onFault).toHaveBeenCalledOnce();
   });
 
-  it("answers alike when what is referred to never was, is hidden, or is no reference of that kind", async () => {
+  it("answers alike for an unknown reference, a hidden one and one of the wrong kind", async () => {
     const complete = await open(way);
     const answers = [
       await complete(ofPrompt("nope", "a", "")),
@@ -120,7 +120,7 @@ describe.each(ways)("completion/complete, in the $era era", (way) => {
     expect([-32602, -32603]).toContain(Reflect.get(Object((await complete(params))["error"]), "code"));
   });
 
-  it("hands on what is filled in already, and of that only what there is to fill in", async () => {
+  it("passes on the values of known arguments only", async () => {
     const complete = await open(way);
     const context = {
       arguments: { shelf: "low", nope: "x", constructor: "x", ["__proto__"]: "x", box: "b".repeat(8193) },
@@ -135,7 +135,7 @@ describe.each(ways)("completion/complete, in the $era era", (way) => {
     });
   });
 
-  it("hands on nothing when a host does not say what is filled in", async () => {
+  it("passes on no values when a host sends none", async () => {
     const complete = await open(way);
     for (const more of [{}, { context: {} }, { context: { arguments: {} } }]) {
       const answer = await complete({ ...ofPrompt("fetch", "box", ""), ...more });
@@ -143,7 +143,7 @@ describe.each(ways)("completion/complete, in the $era era", (way) => {
     }
   });
 
-  it("proposes nothing at the deadline of a completer that hangs, and tells its owner once", async () => {
+  it("returns no values at the deadline of a hanging completer, with one report", async () => {
     const onFault = vi.fn<() => void>();
     const complete = await open(way, onFault);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });

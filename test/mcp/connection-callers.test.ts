@@ -36,7 +36,7 @@ async function served(clients: readonly (string | undefined)[]): Promise<Record<
   return answers;
 }
 
-it("A request of one connection is served as its own client's when others are under way", async () => {
+it("Concurrent requests of one connection are served as their own callers'", async () => {
   const expected = { "0 low": false, "1 high": true, "2 low": false };
   expect(await served(["low", "high", "low"])).toEqual(expected);
 });

@@ -7,12 +7,12 @@ function sizeOf(part: string): number {
 }
 
 describe("cutText()", () => {
-  it("gives one part when everything fits, and none when there is nothing", () => {
+  it("returns one part for a text that fits, and none for an empty text", () => {
     expect(cutText("ab", 100)).toEqual(["ab"]);
     expect(cutText("", 100)).toEqual([]);
   });
 
-  it("cuts no character in two when it is one of two surrogates", () => {
+  it("does not separate surrogate pairs", () => {
     const text = "\u{1f3fa}".repeat(1000);
     const parts = cutText(text, 101);
     expect(parts.join("")).toBe(text);
@@ -28,7 +28,7 @@ describe("cutText()", () => {
     },
   );
 
-  it("gives parts that are the text again when they are joined, whatever it holds", () => {
+  it("returns parts whose concatenation is the text", () => {
     const texts = oneof(string({ unit: "binary", maxLength: 300 }), string({ unit: "grapheme", maxLength: 300 }));
     assert(
       property(texts, integer({ min: 16, max: 200 }), (text, maxBytes) => {

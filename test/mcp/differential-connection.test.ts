@@ -20,7 +20,7 @@ function sorted(sent: readonly Sent[]): readonly Sent[] {
   return sent.toSorted((left, right) => keyOf(left).localeCompare(keyOf(right), "en"));
 }
 
-describe.each(versions)("a connection of the gate and one of the SDK, with %s", (version, era) => {
+describe.each(versions)("a connection of ours and one of the SDK, with %s", (version, era) => {
   let ours: GateHarness;
   let theirs: OracleHarness;
 
@@ -74,7 +74,7 @@ describe.each(versions)("a connection of the gate and one of the SDK, with %s", 
     expect(updates()).toBe(due);
   });
 
-  it("answers nothing to a call that was cancelled, and the next one under its id", async () => {
+  it("sends no answer to a cancelled call, and answers the next one under its id", async () => {
     const slow = (ms: number): Request => ({ method: "tools/call", params: { name: "slow", arguments: { ms } } });
     for (const each of [ours, theirs]) {
       const running = each.request(era, "slow", slow(60_000));

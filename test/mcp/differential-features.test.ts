@@ -5,7 +5,7 @@ import type { ClientHarness } from "./client-harness.ts";
 import { GateHarness } from "./gate-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 
-describe.each(versions)("the gate and the SDK beside members, with %s", (version, era) => {
+describe.each(versions)("our server and the SDK's with prompts and hand-written entries, with %s", (version, era) => {
   let hot: ClientHarness;
   let sdk: ClientHarness;
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe.each(versions)("the gate and the SDK beside members, with %s", (version
   ];
 
   it.each(misfits.map(([method, params], id) => ({ method, params, id })))(
-    "refuse $method $params with one code, and the SDK's words are withheld",
+    "refuse $method $params with one code, ours without the SDK's text",
     async ({ method, params, id }) => {
       const [ours, theirs] = await Promise.all([hot, sdk].map((each) => each.request(era, id, { method, params })));
       expect(ours).toHaveProperty("error.code", -32602);
@@ -51,7 +51,7 @@ describe.each(versions)("the gate and the SDK beside members, with %s", (version
     },
   );
 
-  it("say alike what the server can do", async () => {
+  it("declare the same capabilities", async () => {
     const greet = async (harness: ClientHarness): Promise<unknown> => {
       const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "a", version: "1" } };
       const ask = era === "legacy" ? { method: "initialize", params } : { method: "server/discover" };

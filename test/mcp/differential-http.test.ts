@@ -193,7 +193,7 @@ describe.each(versions)("our HTTP handler and the SDK's, with %s", (version, era
     expect([hot.status, sdk.status]).toEqual(era === "modern" ? [404, 404] : [200, 200]);
   });
 
-  it.each(ofOneEra[era])("write %i messages for %j, which one era alone has", async (count, asked) => {
+  it.each(ofOneEra[era])("write %i messages for %j, which only one era has", async (count, asked) => {
     const { hot, sdk } = await features.both(...asked);
     expect(messagesOf(hot)).toEqual(knownTo(version, alikeOver(hot, sdk)));
     expect(hot.messages).toHaveLength(count);

@@ -57,7 +57,7 @@ const otherEra: Readonly<Record<Era, readonly string[]>> = {
   modern: ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "initialize"],
 };
 
-describe.each(versions)("the gate and the SDK, with %s", (version, era) => {
+describe.each(versions)("our server and the SDK's, with %s", (version, era) => {
   let hot: ClientHarness;
   let sdk: ClientHarness;
 
@@ -82,7 +82,7 @@ describe.each(versions)("the gate and the SDK, with %s", (version, era) => {
     expect(withoutChance(ours)).toEqual(knownTo(version, alike(ours, theirs)));
   });
 
-  it("differ in what becomes of a key that is named __proto__, and neither hands it on", async () => {
+  it("treat a key named __proto__ differently, and neither passes it on", async () => {
     const given: object = JSON.parse('{"name":"echo","arguments":{"text":"a","__proto__":{"isAdmin":true}}}');
     const [ours, theirs] = await both("tools/call", given);
     expect(ours["result"]).toMatchObject({ isError: true });
@@ -183,7 +183,7 @@ describe.each(versions)("the gate and the SDK, with %s", (version, era) => {
   });
 });
 
-describe.each<Era>(["legacy", "modern"])("the gate and the SDK by views, in the %s era", (era) => {
+describe.each<Era>(["legacy", "modern"])("our server and the SDK's by views, in the %s era", (era) => {
   const greeting = era === "legacy" ? { method: "initialize", params: handshake } : { method: "server/discover" };
 
   it.each(letIn)("give the same answers to $who by the view $surface", async (coming) => {
@@ -202,7 +202,7 @@ describe.each<Era>(["legacy", "modern"])("the gate and the SDK by views, in the 
   });
 });
 
-describe("the gate and the SDK when they introduce themselves", () => {
+describe("server information of ours and the SDK's", () => {
   const create = (): readonly ClientHarness[] => [
     new GateHarness(createHostileApp({ title: "Hostile" }).open()),
     new OracleHarness(createHostileApp({ title: "Hostile" }).open()),

@@ -8,14 +8,14 @@ const key = "io.modelcontextprotocol/";
 const withMeta = (change: JsonObject): JsonObject => ({ _meta: { ...envelope, ...change } });
 
 describe("checkEnvelope()", () => {
-  it("has no objection to a whole envelope, with or without what is optional", () => {
+  it("accepts an envelope with and without optional members", () => {
     expect(checkEnvelope({ _meta: envelope })).toBeUndefined();
     const { [`${key}clientInfo`]: _info, ...required } = envelope;
     expect(checkEnvelope({ _meta: required })).toBeUndefined();
     expect(checkEnvelope(withMeta({ [`${key}logLevel`]: "info", "com.example/other": [1] }))).toBeUndefined();
   });
 
-  it("names what is served when the version is not, and shows no more than 64 characters of it", () => {
+  it("names the served versions for another one, of which it shows at most 64 characters", () => {
     const error = checkEnvelope(withMeta({ [`${key}protocolVersion`]: "9".repeat(1000) }));
     expect(error).toMatchObject({ code: -32022, data: { supported: ["2026-07-28"], requested: "9".repeat(64) } });
   });
@@ -32,7 +32,7 @@ describe("checkEnvelope()", () => {
     expect(checkEnvelope(withMeta(change))?.code).toBe(-32602);
   });
 
-  it("refuses params without an envelope, and an inherited one", () => {
+  it("refuses params without an own envelope", () => {
     for (const params of [undefined, {}, { _meta: {} }, { _meta: [] }, Object.create({ _meta: envelope })]) {
       expect(checkEnvelope(params)?.code).toBe(-32602);
     }
@@ -76,7 +76,7 @@ describe("progressTokenOf()", () => {
     expect(progressTokenOf({ _meta: { progressToken } })).toBe(progressToken);
   });
 
-  it("gives nothing where there is none", () => {
+  it("returns undefined without a token", () => {
     for (const params of [undefined, {}, { _meta: {} }]) expect(progressTokenOf(params)).toBeUndefined();
   });
 

@@ -20,7 +20,7 @@ function initialised(): EraState {
 }
 
 describe("EraState", () => {
-  it("serves nothing but ping before a connection said what it speaks", () => {
+  it("serves only ping before a connection chose its era", () => {
     const state = new EraState();
     expect(admit(state, "tools/list")).toBe(-32600);
     expect(admit(state, "ping")).toBe("legacy");

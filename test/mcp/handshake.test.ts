@@ -35,8 +35,8 @@ function initializeLine(protocolVersion: string): string {
   return legacyLine(1, "initialize", { protocolVersion, capabilities: {}, clientInfo });
 }
 
-describe("the handshake of the gate", () => {
-  it("knows the legacy revisions that the SDK knows, but for the one that demands batches", () => {
+describe("the handshake over stdio", () => {
+  it("accepts the SDK's legacy versions, except for the one that requires batches", () => {
     expect(legacyVersions).toEqual(SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version !== "2025-03-26"));
   });
 
@@ -104,7 +104,7 @@ describe("the handshake of the gate", () => {
     await harness.close();
   });
 
-  it("leaves the version of a modern connection alone when its client sends it under the envelope", async () => {
+  it("keeps the version of a modern connection when its client sends initialize under the envelope", async () => {
     const harness = await new GateHarness(open()).open("modern");
     const params = { protocolVersion: "2024-10-07", capabilities: {}, clientInfo };
     expect(await harness.request("modern", 1, { method: "initialize", params })).toHaveProperty("error.code", -32601);

@@ -115,7 +115,7 @@ beforeAll(async () => {
   script = await bundleScript(new URL("fixtures/curated.ts", import.meta.url), "curated");
 });
 
-describe.each<Era>(["legacy", "modern"])("what is not exposed, in the %s era", { timeout: 60_000 }, (era) => {
+describe.each<Era>(["legacy", "modern"])("an unexposed member, in the %s era", { timeout: 60_000 }, (era) => {
   let server: ServerProcess;
   let control: readonly string[] = [];
   beforeAll(async () => {
@@ -124,7 +124,7 @@ describe.each<Era>(["legacy", "modern"])("what is not exposed, in the %s era", {
   }, 60_000);
   afterAll(() => server.kill());
 
-  it.each(hidden)("cannot be told from what never was when run.%s is asked for in any way", async (name) => {
+  it.each(hidden)("looks unknown when run.%s is requested in any way", async (name) => {
     expect(name).toHaveLength(never.length);
     expect(await transcribe(server, name, era)).toEqual(control);
   });
@@ -144,7 +144,7 @@ describe.each<Era>(["legacy", "modern"])("what is not exposed, in the %s era", {
     for (const name of hidden) expect(listed.join("\n")).not.toContain(name);
   });
 
-  it("is asked for in ways that work when the name is one that is exposed", async () => {
+  it("is requested in ways that work for an exposed member", async () => {
     const works: readonly Ask[] = [
       ["tools/call", { name: "run_start", arguments: { branch: "main" } }],
       ["resources/read", { uri: "surface://ci/run.nodes/lint" }],

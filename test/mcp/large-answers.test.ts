@@ -174,7 +174,7 @@ describe.each(ways)("an answer that is too large, in the $era era", (way) => {
     expect(await readOn(at(any, "structuredContent"), (uri) => read(request, uri))).toBe(JSON.stringify({ rows }));
   });
 
-  it("leads nowhere when its id is not one, in the same words as for what never was", async () => {
+  it("gives an invalid id the text for an unknown part", async () => {
     const request = await open(way);
     const never = await request("resources/read", { uri: `bulk://x/${"0".repeat(32)}/2` });
     const forged = await request("resources/read", { uri: `bulk://_parts/${"0".repeat(32)}/2` });

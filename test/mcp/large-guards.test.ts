@@ -74,7 +74,7 @@ const app = (rules: ViewRule[] | ReturnType<typeof cellSource<readonly ViewRule[
 
 const gateway = { kind: "tool_surface", face: "gateway" } as const;
 
-it("Parts of what an operation answered behind a gateway are there until the rules of the view change", async () => {
+it("Parts of an operation's answer behind a gateway can be read until the rules of the view change", async () => {
   const rules = cellSource<readonly ViewRule[]>([{ verdict: gateway }]);
   const client = kept(createTestClient(app(rules)));
   const next = await partOf(client, { name: "call", arguments: { calls: [{ tool: "hub.dump" }] } });
@@ -85,7 +85,7 @@ it("Parts of what an operation answered behind a gateway are there until the rul
   expect(await isReadable(client, next)).toBe(false);
 });
 
-it("Parts of what a tool read are there for as long as the resource is shown", async () => {
+it("Parts of a tool's reading can be read as long as the resource is shown", async () => {
   const rules = cellSource<readonly ViewRule[]>([{ verdict: { kind: "tool_surface" } }]);
   const client = kept(createTestClient(app(rules)));
   const admin = known(["ci:read", "ci:admin"]);
@@ -95,7 +95,7 @@ it("Parts of what a tool read are there for as long as the resource is shown", a
   expect(await isReadable(client, next, admin)).toBe(false);
 });
 
-it("Parts of what was read by read_resource behind a gateway are there for as long as both are shown", async () => {
+it("Parts of a reading by read_resource behind a gateway can be read as long as both are shown", async () => {
   const rules = cellSource<readonly ViewRule[]>([{ verdict: gateway }]);
   const client = kept(createTestClient(app(rules)));
   const admin = known(["ci:read", "ci:admin"]);
@@ -108,7 +108,7 @@ it("Parts of what was read by read_resource behind a gateway are there for as lo
   expect(await isReadable(client, next, admin)).toBe(false);
 });
 
-it("Parts are there for who was granted the same, and not for the same caller with less", async () => {
+it("Parts can be read with the same grants, and not by the same caller with fewer", async () => {
   const client = kept(createTestClient(app([{ verdict: { kind: "tool_surface" } }])));
   const admin = known(["ci:read", "ci:admin"]);
   const next = await partOf(client, { name: "read_resource", arguments: { uri: "surface://ci/big" } }, admin);
@@ -117,7 +117,7 @@ it("Parts are there for who was granted the same, and not for the same caller wi
   expect(await isReadable(client, next, known(["ci:read", "ci:admin", "ci:write"]))).toBe(false);
 });
 
-it("Parts of an answer about one thing are not there by a token for another", async () => {
+it("Parts of an answer about one resource cannot be read with a token for another", async () => {
   const client = kept(createTestClient(app([{ verdict: { kind: "tool_surface" } }])));
   const [one, other] = ["a", "b"].map((repo) => known(["ci:read"], { [`repo:${repo}`]: ["read"] }));
   const next = await partOf(client, { name: "dump", arguments: { repo: "a" } }, one);
@@ -125,7 +125,7 @@ it("Parts of an answer about one thing are not there by a token for another", as
   expect(await isReadable(client, next, other)).toBe(false);
 });
 
-it("Parts of what a tool made of tools that only tools may call are its own", async () => {
+it("Parts of a tool's own answer made by tools for tools only can be read", async () => {
   const registry = operationRegistry();
   registry.register({ name: "dump", visibility: "internal" }, () => ({ text: secret }));
   const made = mcp(surface, options)

@@ -42,7 +42,7 @@ async function readOn(large: LargeValues, { excerpt, next }: Excerpt): Promise<s
 }
 
 describe("LargeValues", () => {
-  it("gives back all of a text, part by part, to who follows", async () => {
+  it("returns a whole text, part by part", async () => {
     const { large } = create();
     const text = JSON.stringify(Array.from({ length: 40_000 }, (_, index) => `zeile ü\u{1f3fa} "${index}"`));
     const excerpt = keep(large, text);
@@ -81,7 +81,7 @@ describe("LargeValues", () => {
     }
   });
 
-  it("forgets what nobody has read for ten minutes, and sets no timer when nothing is left", async () => {
+  it("drops texts that were not read for ten minutes, and clears its timer when none is left", async () => {
     const { clock, large } = create();
     const { next } = keep(large, "a".repeat(mebi));
     await clock.pass(6 * minute);
@@ -93,7 +93,7 @@ describe("LargeValues", () => {
     expect(clock.size).toBe(0);
   });
 
-  it("keeps as many bytes as it may, and forgets first what was used least recently", async () => {
+  it("keeps a bounded number of bytes, and drops the least recently used first", async () => {
     const { large } = create();
     const first = keep(large, "1".repeat(16 * mebi));
     const second = keep(large, "2".repeat(15 * mebi));
@@ -114,7 +114,7 @@ describe("LargeValues", () => {
     expect(large.resolve(kept.next ?? "", { caller: anonymous, rules })).toBeDefined();
   });
 
-  it("counts what it keeps in the budget that it is given, and gives everything back", async () => {
+  it("counts its bytes in the given budget, and releases all of them", async () => {
     const { clock, large } = create();
     const budget = new Budget({ total: 2 * mebi, perKey: mebi });
     large.countIn(budget);
@@ -139,10 +139,10 @@ describe("LargeValues", () => {
   });
 });
 
-describe("LargeValues, for callers who are known", () => {
+describe("LargeValues, for known callers", () => {
   const [ann, bob] = [known("ann"), known("bob")];
 
-  it("gives a part to whom it was kept for and to nobody else", async () => {
+  it("returns a part to its own caller only", async () => {
     const { large } = create();
     const { next } = keep(large, "a".repeat(mebi), ann);
     expect(await read(large, next, ann)).toMatchObject({ part: 2 });
@@ -155,7 +155,7 @@ describe("LargeValues, for callers who are known", () => {
     expect(await read(large, next, known("ann"))).toMatchObject({ part: 2 });
   });
 
-  it("keeps the same text of two callers twice, and neither can be told from one that was", async () => {
+  it("keeps the same text for two callers separately", async () => {
     const { large } = create();
     const [hers, his] = [keep(large, "a".repeat(mebi), ann), keep(large, "a".repeat(mebi), bob)];
     expect(hers.next).not.toBe(his.next);
@@ -163,7 +163,7 @@ describe("LargeValues, for callers who are known", () => {
     expect(large.resolve(String(his.next), { caller: ann, rules })).toBeUndefined();
   });
 
-  it("finds no part through a caller whose name begins as another's key does", () => {
+  it("finds no part through a caller whose key begins with another key", () => {
     const { large } = create();
     const { next = "" } = keep(large, "a".repeat(mebi), known("ann/x"));
     const id = next.split("/").at(-2) ?? "";
@@ -172,14 +172,14 @@ describe("LargeValues, for callers who are known", () => {
     }
   });
 
-  it("asks for a part what was asked for what it is a part of", () => {
+  it("requires the grants of the whole for a part", () => {
     const { large } = create();
     const text = "a".repeat(mebi);
     const { next = "" } = large.keep(text, mebi, { caller: ann, rules, scopes: ["s:read", "more"] });
     expect(large.resolve(next, { caller: ann, rules })?.scopes).toEqual(["s:read", "more"]);
   });
 
-  it("forgets the texts of the caller who keeps too many, and no other caller's", async () => {
+  it("drops texts of the caller with too many, and no other caller's", async () => {
     const { large } = create();
     const his = keep(large, "b".repeat(mebi), bob);
     const hers = Array.from({ length: 9 }, (_none, index) => keep(large, `${index}`.repeat(mebi), ann));
@@ -189,7 +189,7 @@ describe("LargeValues, for callers who are known", () => {
     expect(await read(large, his.next, bob)).toBeDefined();
   });
 
-  it("lets one caller keep a quarter of the bytes, and shows how more than that begins", async () => {
+  it("keeps a quarter of the bytes for one caller, and the beginning of larger texts", async () => {
     const { large } = create();
     const his = keep(large, "b".repeat(8 * mebi), bob);
     expect(keep(large, "c".repeat(8 * mebi + 1), ann)).not.toHaveProperty("next");
@@ -199,7 +199,7 @@ describe("LargeValues, for callers who are known", () => {
     expect(await read(large, his.next, bob)).toBeDefined();
   });
 
-  it("keeps no more over all than for anybody, however many callers there are", async () => {
+  it("keeps its total bound for any number of callers", async () => {
     const { large } = create();
     const first = keep(large, "0".repeat(8 * mebi), known("0"));
     for (const id of ["1", "2", "3", "4"]) keep(large, id.repeat(8 * mebi), known(id));
@@ -208,7 +208,7 @@ describe("LargeValues, for callers who are known", () => {
 });
 
 describe("bytesOver()", () => {
-  it("counts bytes and not characters, and says nothing of what fits", () => {
+  it("counts bytes, not characters, and returns undefined for a text that fits", () => {
     expect(bytesOver("ü".repeat(10), 20)).toBeUndefined();
     expect(bytesOver("ü".repeat(10), 19)).toBe(20);
     expect(bytesOver("", 0)).toBeUndefined();

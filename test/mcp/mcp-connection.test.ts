@@ -70,7 +70,7 @@ describe("Dispatcher", () => {
   });
 });
 
-describe("Gate", () => {
+describe("McpConnection", () => {
   it.each([
     '{"jsonrpc":"2.0","method":"notifications/initialized"}',
     '{"jsonrpc":"2.0","method":"notifications/nope","params":{"a":1}}',
@@ -111,7 +111,7 @@ describe("Gate", () => {
     expect([ran, harness.answers(2)]).toMatchObject([["a"], [{ error: { code: -32602 } }]]);
   });
 
-  it("answers what was sent behind the handshake after it", async () => {
+  it("answers requests behind the handshake after it", async () => {
     const harness = open();
     harness.gate.receive(legacyLine(1, "initialize", handshake));
     for (const id of [2, 3, 4]) harness.gate.receive(legacyLine(id, "tools/list"));
@@ -160,7 +160,7 @@ describe("Gate", () => {
     expect((await harness.request("modern", "list", { method: "tools/list" }))["result"]).toBeDefined();
   });
 
-  it("starts no call and no read while the output is full, and starts them when it is not", async () => {
+  it("starts no call and no read while the output is full", async () => {
     const harness = await open().open("modern");
     harness.gate.setOutputFull(true);
     harness.gate.receive(call(1, "echo", { text: "a" }));
@@ -236,7 +236,7 @@ describe("Gate", () => {
     expect(harness.sent).toMatchObject([{ id: null, error: { code } }]);
   });
 
-  it("refuses an initialize within the modern era, naming what is served", async () => {
+  it("refuses initialize within the modern era, with the served versions", async () => {
     const harness = await open().open("modern");
     await harness.request("modern", 1, { method: "tools/list" });
     const answer = await harness.request("legacy", 2, { method: "initialize", params: handshake });
@@ -244,7 +244,7 @@ describe("Gate", () => {
     expect(answer["error"]).toMatchObject({ data: { supported: ["2026-07-28"], requested: "2025-11-25" } });
   });
 
-  it("lets a probed client fall back to the handshake, once", async () => {
+  it("allows a probing client one fallback to the handshake", async () => {
     const harness = await open().open("modern");
     const first = await harness.request("legacy", 1, { method: "initialize", params: handshake });
     expect(first["result"]).toMatchObject({ protocolVersion: "2025-11-25" });

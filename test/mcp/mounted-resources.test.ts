@@ -16,7 +16,7 @@ function closed<TClosing extends { close(): Promise<unknown> }>(made: TClosing):
 }
 
 describe("resources that are mounted, on the wire", () => {
-  it.each(agentKinds)("are listed, read and told of when a client of $name watches", async ({ connect }) => {
+  it.each(agentKinds)("are listed, read and watched by a client of $name", async ({ connect }) => {
     const shelf = new Shelf();
     shelf.put("state/hp", 1);
     shelf.put("state/mp", 1);

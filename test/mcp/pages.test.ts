@@ -29,11 +29,11 @@ describe("createPagedList()", () => {
     expect(walk(createPagedList({ key: "n", items, pageSize }))).toEqual(pages);
   });
 
-  it("gives one empty page when there is nothing", () => {
+  it("returns one empty page for no items", () => {
     expect(walk(createPagedList({ key: "n", items: [], pageSize: 2 }))).toEqual([[]]);
   });
 
-  it("knows its own cursors only, and not those of another list, content or page size", () => {
+  it("refuses cursors of another list, content or page size", () => {
     const list = createPagedList({ key: "n", items, pageSize: 2 });
     const others = [
       createPagedList({ key: "m", items, pageSize: 2 }),

@@ -97,7 +97,7 @@ describe("parseFrame()", () => {
   });
 
   it.each([`"method":5`, `"params":{}`])(
-    "answers -32600 without an id when there is none and no method in {%s}",
+    "answers -32600 without an id for an object without id and method: {%s}",
     (body) => {
       expect(parse(`{"jsonrpc":"2.0",${body}}`)).toEqual(refusal(null, -32600));
     },
@@ -125,7 +125,7 @@ describe("parseFrame()", () => {
     expect(parse(`{"jsonrpc":"2.0",${body}}`)).toMatchObject({ kind: "response" });
   });
 
-  it("keeps what a response says when it is one", () => {
+  it("keeps the members of a response", () => {
     expect(parse(`{"jsonrpc":"2.0","id":"a","result":{"v":1}}`)).toEqual({
       kind: "response",
       id: "a",
@@ -147,7 +147,7 @@ describe("parseFrame()", () => {
     },
   );
 
-  it("takes the last of duplicate keys when they differ", () => {
+  it("takes the last of duplicate keys", () => {
     expect(parse(`{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b"}`)).toMatchObject({ id: 2, method: "b" });
   });
 
@@ -167,7 +167,7 @@ describe("parseFrame()", () => {
     expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
   });
 
-  it("keeps a lone surrogate when a string holds one", () => {
+  it("keeps a lone surrogate in a string", () => {
     expect(parse(call(`"params":{"t":"\\ud800"}`))).toMatchObject({ params: { t: "\ud800" } });
   });
 
@@ -181,7 +181,7 @@ describe("parseFrame()", () => {
   });
 
   it.each(["1", '""', "{}", "[]", '"a,b"', " 1 "])(
-    "accepts 10,000 elements of %j and answers -32602 when one more",
+    "accepts 10,000 elements of %j and answers -32602 to one more",
     (item) => {
       expect(parse(wide(10_000, item))).toMatchObject({ kind: "request", id: 1 });
       expect(parse(wide(10_001, item))).toEqual(refusal(1, -32602));
@@ -197,7 +197,7 @@ describe("parseFrame()", () => {
     expect(parse(text)).toEqual(refusal(id, -32602));
   });
 
-  it("answers no response when one has too many elements", () => {
+  it("sends no answer to a response with too many elements", () => {
     expect(parse(`{"jsonrpc":"2.0","id":1,"result":{"v":[${"1,".repeat(20_000)}1]}}`)).toEqual({
       kind: "response",
       id: 1,
@@ -234,7 +234,7 @@ describe("parseFrame()", () => {
     );
   });
 
-  it("reads back what was sent when the request is any", () => {
+  it("returns any request as it was sent", () => {
     const params = fc.option(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), { nil: undefined });
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.string()), fc.string(), params, (id, method, sent) => {

@@ -27,7 +27,7 @@ async function open({ era }: Way, more: McpOptions = {}): Promise<(method: strin
 }
 
 describe.each(ways)("prompts, in the $era era", (way) => {
-  it("are listed, sorted, with their arguments, icons and what hosts are told besides", async () => {
+  it("are listed, sorted, with their arguments, icons and _meta", async () => {
     const request = await open(way);
     const { result } = await request("prompts/list", {});
     expect(Reflect.get(Object(result), "prompts")).toEqual([
@@ -72,7 +72,7 @@ describe.each(ways)("prompts, in the $era era", (way) => {
     expect(await request("prompts/list", { cursor: "nope" })).toHaveProperty("error.code", -32602);
   });
 
-  it("are written with arguments that are texts on the wire, and whatever stands for them in the schema", async () => {
+  it("are written with text arguments, whatever their type in the schema", async () => {
     const request = await open(way);
     const args = { track: "drums", tone: "kind", bars: "8" };
     const { result } = await request("prompts/get", { name: "review", arguments: args });
@@ -87,7 +87,7 @@ describe.each(ways)("prompts, in the $era era", (way) => {
     expect(result).not.toHaveProperty("ttlMs");
   });
 
-  it("are written so that every parser takes them", async () => {
+  it("are written in well-formed JSON", async () => {
     const request = await open(way);
     const { result } = await request("prompts/get", { name: "hello" });
     expect(result).toMatchObject({ messages: [{ role: "user", content: { type: "text", text: "Hello\ufffd" } }] });
@@ -99,7 +99,7 @@ describe.each(ways)("prompts, in the $era era", (way) => {
     { track: "drums", tone: "rude" },
     { track: "drums", tone: "kind", bars: "eight" },
     { track: "drums", tone: "kind", bars: "0" },
-  ])("say what is wrong with %j", async (args) => {
+  ])("refuse %j with the issue", async (args) => {
     const request = await open(way);
     const answer = await request("prompts/get", { name: "review", arguments: args });
     expect(answer).toHaveProperty("error.code", -32602);
@@ -116,13 +116,13 @@ describe.each(ways)("prompts, in the $era era", (way) => {
     },
   );
 
-  it.each(["nope", "__proto__", "picture", "", "vault"])("do not know %j, in one text for all", async (name) => {
+  it.each(["nope", "__proto__", "picture", "", "vault"])("refuse the unknown %j, in one text for all", async (name) => {
     const request = await open(way);
     const answer = await request("prompts/get", { name });
     expect(answer["error"]).toEqual({ code: -32602, message: "Invalid params: there is no such prompt" });
   });
 
-  it("are refused, and their author told, when they are more than one answer may hold", async () => {
+  it("are refused, with a report, when they exceed the size of one answer", async () => {
     const faults: Fault[] = [];
     const request = await open(way, { maxResultBytes: 5000, onFault: (fault) => faults.push(fault) });
     const ask = (size: number): Promise<Sent> =>

@@ -63,7 +63,7 @@ describe.each(Object.entries(doors))("a client over %s", (_door, connect) => {
     expect(parts.filter((part) => !all.includes(`"${part}"`))).toEqual(lacking);
   });
 
-  it("of an old version is told in words of blocks that it does not know", async () => {
+  it("of an old version gets text instead of blocks that it does not know", async () => {
     const ask = await connect("2024-11-05");
     expect(await ask("tools/call", { name: "link" })).toMatchObject({
       result: { content: [{ type: "text", text: "Tracks (studio://tracks)" }] },

@@ -29,7 +29,7 @@ describe("createAnswerRenderer()", () => {
     expect(JSON.parse(render(1, answer, "modern"))).toEqual({ jsonrpc: "2.0", id: 1, result });
   });
 
-  it("shows pictures of the server and where it lives only to who asks who it is", () => {
+  it("writes icons and website of the server only into the answer about the server", () => {
     const icons = [{ src: "data:image/png;base64,AA==" }];
     const all = { ...info, title: "A server", websiteUrl: "https://a.example", description: "Serves", icons };
     const renderAll = createAnswerRenderer(all);
@@ -50,7 +50,7 @@ describe("createAnswerRenderer()", () => {
     expect(JSON.parse(render(1, toRpcError(-1, "no", { a: 1 }), era)).error.data).toEqual({ a: 1 });
   });
 
-  it("writes errors that every parser accepts when they hold half a character", () => {
+  it("writes errors with half a character as well-formed JSON", () => {
     expect(render(1, toRpcError(-1, "a\ud83d", { b: "\ude00" }), "modern")).toBe(
       String.raw`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"a\ufffd","data":{"b":"\ufffd"}}}`,
     );
@@ -95,7 +95,7 @@ describe("refusalText()", () => {
 });
 
 describe("refusalData()", () => {
-  it("leaves out what there is not", () => {
+  it("leaves out undefined members", () => {
     expect(refusalData(refused)).toEqual({ code: "TOO_HOT", message: "it is too hot" });
   });
 

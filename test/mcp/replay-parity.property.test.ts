@@ -36,7 +36,7 @@ const rule: fc.Arbitrary<ViewRule> = fc.record({
 const scopes = fc.subarray(["ci:read", "ci:write", "extra"]);
 const caller: fc.Arbitrary<Caller> = fc.record({ id: fc.constant("ann"), isAnonymous: fc.boolean(), scopes });
 
-it("a replay shows what is listed when rules, callers and views are any", async () => {
+it("a replay shows exactly the listed entries for any rules, callers and views", async () => {
   const views = createViewsApp();
   await fc.assert(
     fc.asyncProperty(fc.array(rule, { maxLength: 4 }), surface, caller, async (rules, by, who) => {

@@ -43,7 +43,7 @@ async function listFor(caller: Caller, method: "tools/list" | "resources/list" =
   return JSON.stringify(answer);
 }
 
-describe("An app whose entries require none of a caller's scopes", () => {
+describe("An app that requires none of a caller's scopes", () => {
   it("reports the granted and the required scopes to the operator, and not to the caller", async () => {
     openApp();
     const answer = await listFor(callerWith("todo:read"));

@@ -101,7 +101,7 @@ describe("ResourceList.page()", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("has the items that were seen last when they are watched and a read of them fails", async () => {
+  it("has the last known items when they are watched and a read fails", async () => {
     const { items } = listOver(liveShop().link);
     expect(await listed(items)).toEqual([[]]);
     let heard = 0;
@@ -129,7 +129,7 @@ describe("ResourceList.page()", () => {
     expect(pageOf(await list.page({ cursor: first.cursor }, anonymous)).names).toEqual(["jobs/a", "jobs/b"]);
   });
 
-  it("forgets a list when four others have been shown since, and knows no cursor of anybody else", async () => {
+  it("drops a list when four others were read since, and refuses cursors of another caller", async () => {
     const { jobs, link } = liveShop();
     const { list } = listOver(link, 2);
     const { cursor } = pageOf(await list.page(undefined, anonymous));
@@ -170,7 +170,7 @@ function open(create: (runtime: AppRuntime) => ClientHarness): ClientHarness {
 const served = [(runtime: AppRuntime) => new GateHarness(runtime), (runtime: AppRuntime) => new OracleHarness(runtime)];
 
 describe.each(["legacy", "modern"] as const)("a list with items in the %s era", (era) => {
-  it("is the same by the gate and by the SDK, page by page", async () => {
+  it("is the same by our server and by the SDK's, page by page", async () => {
     const [hot, sdk] = await Promise.all(served.map((create) => open(create).open(era)));
     if (hot === undefined || sdk === undefined) throw new Error("Opening: there are two");
     let cursor: unknown;
@@ -197,7 +197,7 @@ describe.each(["legacy", "modern"] as const)("a list with items in the %s era", 
     ]);
   });
 
-  it("is declared as one that changes, as by the SDK", async () => {
+  it("is declared as changing, as by the SDK", async () => {
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     const ask = era === "legacy" ? { method: "initialize", params } : { method: "server/discover" };
     const [ours, theirs] = await Promise.all(served.map((create) => open(create).request(era, 1, ask)));

@@ -150,7 +150,7 @@ describe("handlers and scopes", () => {
   });
 
   it.each(uses.filter(({ scopes }) => scopes.length === 1))(
-    "$what runs for who is anonymous when its author asks for nothing",
+    "$what runs for an anonymous caller when its author requires nothing",
     async ({ method, params }) => {
       const { answer, stages } = await ask(method, params, { caller: anonymous });
       expect(answer).toMatchObject({ kind: "result" });
@@ -159,7 +159,7 @@ describe("handlers and scopes", () => {
   );
 
   it.each(uses.filter(({ scopes }) => scopes.length > 1))(
-    "$what answers who is anonymous as what does not exist when its author asks for anything",
+    "$what looks unknown to an anonymous caller when its author requires anything",
     async ({ method, params }) => {
       const { answer, stages } = await ask(method, params, { caller: anonymous });
       expect(answer).toMatchObject({ kind: "error", code: -32602 });
@@ -169,7 +169,7 @@ describe("handlers and scopes", () => {
     },
   );
 
-  it.each(uses)("$what runs for who is anonymous when whoever serves grants what its author asks for", async (use) => {
+  it.each(uses)("$what runs for an anonymous caller when the server grants the required scopes", async (use) => {
     const { method, params, scopes } = use;
     const { answer } = await ask(method, params, { caller: { ...anonymous, scopes: scopes.slice(1) } });
     expect(answer).toMatchObject({ kind: "result" });
@@ -194,7 +194,7 @@ describe("handlers and scopes", () => {
     },
   );
 
-  it("an argument that nobody proposes values for asks for the scopes of its prompt too", async () => {
+  it("an argument without a completer requires the scopes of its prompt, too", async () => {
     const params = { ref: { type: "ref/prompt", name: "ask" }, argument: { name: "tone", value: "" } };
     const { answer } = await ask("completion/complete", params, { caller: callerWith(read) });
     expect(answer).toMatchObject({ scopes: [read, "ask"] });
@@ -212,7 +212,7 @@ describe("handlers and scopes", () => {
       "completion/complete",
       { ref: { type: "ref/prompt", name: "none" }, argument: { name: "a", value: "" } },
     ],
-  ])("%s that does not exist comes to the gate and no further", async (_what, method, params) => {
+  ])("%s that does not exist reaches no stage after authorisation", async (_what, method, params) => {
     const { answer, stages } = await ask(method, params, { caller: callerWith() });
     expect(answer).toMatchObject({ kind: "error", code: -32602 });
     expect(answer).not.toHaveProperty("scopes");
@@ -223,7 +223,7 @@ describe("handlers and scopes", () => {
     ["a tool", "tools/call", { name: "buy", arguments: { what: 1, more: [] } }],
     ["a bespoke tool", "tools/call", { name: "who", arguments: { more: 1 } }],
     ["a prompt", "prompts/get", { name: "ask", arguments: {} }],
-  ])("arguments of %s that do not fit are told as such only to who may use it", async (_what, method, params) => {
+  ])("invalid arguments of %s are refused as such only for a caller with its scopes", async (_what, method, params) => {
     const { answer, stages } = await ask(method, params, { caller: callerWith() });
     expect(answer).toMatchObject({ code: -32011 });
     expect(stages).toEqual(["gate"]);
@@ -244,7 +244,7 @@ describe("handlers and scopes", () => {
     ["a prompt", "prompts/get", { name: "ask", arguments: { name: "a" } }],
     ["a hand-written resource", "resources/read", { uri: "surface://shop/mine" }],
     ["a completer", "completion/complete", ofPrompt],
-  ])("%s is told who calls", async (_what, method, params) => {
+  ])("%s receives its caller", async (_what, method, params) => {
     await ask(method, params, { caller: callerWith(read, "who", "ask") });
     await ask(method, params, { caller: { ...anonymous, scopes: ["who", "ask"] } });
     expect(ran).toEqual(["ada", "anonymous"]);
@@ -279,14 +279,14 @@ describe("handlers and limits", () => {
     expect(ran).toEqual([]);
   });
 
-  it("a caller who may not call a tool is told so, and nothing is taken from what is left to them", async () => {
+  it("a call without the scopes is refused, and not charged", async () => {
     const params = { name: "buy", arguments: { what: 1 } };
     const { answer, stages } = await ask("tools/call", params, { caller: callerWith(write), limiter });
     expect(answer).toMatchObject({ kind: "error", scopes: [write, "pay"] });
     expect([stages, asked]).toEqual([["gate"], []]);
   });
 
-  it("a tool that does not exist is counted under no key, nor is what is no tool", async () => {
+  it("a call of an unknown tool is not charged, nor is an invalid one", async () => {
     const who = { caller: callerWith(read, "ask"), limiter };
     await ask("tools/call", { name: "none" }, who);
     await ask("tools/call", { name: 1 }, who);
@@ -296,13 +296,13 @@ describe("handlers and limits", () => {
     expect(asked).toEqual([]);
   });
 
-  it("a tool is called as often as anybody likes who is not known", async () => {
+  it("a call of an anonymous caller is not limited", async () => {
     const { answer } = await ask("tools/call", { name: "look" }, { caller: anonymous, limiter });
     expect(answer).not.toMatchObject({ body: expect.stringContaining("isError") });
     expect(asked).toEqual([]);
   });
 
-  it("a tool whose limiter lets it through runs", async () => {
+  it("a call within the limit runs", async () => {
     const open: RateLimiter = { limit: async () => ({ ok: true }) };
     const { stages } = await ask("tools/call", { name: "look" }, { caller: callerWith(read), limiter: open });
     expect(stages).toEqual(["gate", "arguments", "backend"]);

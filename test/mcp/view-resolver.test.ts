@@ -126,7 +126,7 @@ function rule(surface: string, verdict: object): ViewRule {
 const schemas = new Budget({ total: 1, perKey: 1 });
 
 describe("a resolved view", () => {
-  it("is one for all who come by the default view, and nobody's by another, when there are neither rules nor mounts", () => {
+  it("is one object for all callers of the default view without rules and mounts, and missing for another view", () => {
     const current = replaceTools(empty, [toTool("a")]);
     const live: LiveCatalog = {
       current,
@@ -184,7 +184,7 @@ describe("a resolved view", () => {
     expect(setup.of("x").rules).not.toBe(before.rules);
   });
 
-  it("is another one for each rule, also for rules that say the same, before and after they are replaced", () => {
+  it("is another object for each rule, also for equal rules, before and after they are replaced", () => {
     const rules = [rule("x", { disallow: ["b"] }), rule("y", { disallow: ["b"] })];
     const setup = new Setup([a, b], rules);
     expect(setup.of("x").rules).not.toBe(setup.of("y").rules);
@@ -192,7 +192,7 @@ describe("a resolved view", () => {
     expect(setup.of("x").rules).not.toBe(setup.of("y").rules);
   });
 
-  it("is decided anew for a caller who was seen before the rules were replaced, or who has changed", () => {
+  it("is resolved again after the rules were replaced, or the caller has changed", () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
     const caller: Caller = Object.freeze({ ...anonymous, view: Object.freeze({ surface: "x" }) });
     const toolsFor = (one: Caller): unknown => setup.resolver.shownTo(one)?.catalog.tools;
@@ -207,7 +207,7 @@ describe("a resolved view", () => {
     expect(toolsFor(loose)).toEqual([a, b]);
   });
 
-  it("lists the same object to all who were granted the same, of what they were granted", () => {
+  it("lists the same object to callers with the same grants", () => {
     const c = toTool("c", { scopes: ["s:read", "more"], requires: { scopes: ["more"], scopesAny: [] } });
     const view = new Setup([a, b, c]).of("default");
     expect(view.listedFor(known("s:read", "more", "other"))).toBe(view.catalog);
@@ -218,7 +218,7 @@ describe("a resolved view", () => {
     expect(view.catalog.tool("c")).toBe(c);
   });
 
-  it("of a gateway stays what it is when operations come and go, also those that change something", () => {
+  it("of a gateway stays the same object when operations come and go, also mutating ones", () => {
     const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
     const before = setup.of("hub").catalog;
     expect(before.tools.map(({ name }) => name)).toEqual(["call", "list", "schema", "search"]);
@@ -228,7 +228,7 @@ describe("a resolved view", () => {
     expect(setup.of("hub").catalog).toBe(before);
   });
 
-  it("of a gateway lists a call that only reads exactly to whom all that can be called only reads", () => {
+  it("of a gateway lists a read-only call exactly to callers who can call only read-only operations", () => {
     const setup = new Setup(
       [a, mutating],
       [rule("hub", { face: "gateway" }), rule("x", { face: "gateway", disallow: ["m"] })],
@@ -246,7 +246,7 @@ describe("a resolved view", () => {
     expect([reads(anonymous), reads(anonymous, "x")]).toEqual([false, false]);
   });
 
-  it("of a gateway lists its call as it is now also to who lacks something besides", () => {
+  it("of a gateway lists the current call also to a caller who lacks another entry", () => {
     const setup = new Setup([], [rule("hub", { face: "gateway" })]);
     const withPrompt: Catalog = { ...empty, prompts: [prompt] };
     setup.set([a, mutating], withPrompt);
@@ -317,7 +317,7 @@ describe("a resolved view", () => {
     expect(Math.max(looks.scopes, looks.hints)).toBeLessThan(20);
   });
 
-  it("shows and lists what a new view would when tools come, go and are replaced", () => {
+  it("shows and lists the same as a new view when tools come, go and are replaced", () => {
     const rules = [rule("x", { disallow: ["b*"] }), rule("r", { readOnly: true }), rule("hub", { face: "gateway" })];
     const callers = [anonymous, known("s:read"), known("s:read", "s:write"), known("more"), known()];
     const drawn = fc.record({
@@ -367,14 +367,14 @@ describe("a resolved view", () => {
     }
   });
 
-  it("is told of in the view's words behind the app's", () => {
+  it("has the view's instructions after the app's", () => {
     const setup = new Setup([a], [rule("x", { instructions: "view" })]);
     expect([setup.of("x").instructions, setup.of("default").instructions]).toEqual(["app\n\nview", "app"]);
   });
 });
 
 describe("a list that is watched", () => {
-  it("is told of at once, then at most once a window, and only to whom it is another", async () => {
+  it("is announced at once, then at most once a window, and only if it differs", async () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b*"] })]);
     const heard = { all: 0, x: 0, hub: 0 };
     const by = (surface: string): Caller => ({ ...anonymous, view: { surface } });
@@ -404,7 +404,7 @@ describe("a list that is watched", () => {
     expect(heard).toMatchObject({ all: 3, x: 0 });
   });
 
-  it("of a gateway is told of when its call comes to read only, or to do more, and else not when operations change", async () => {
+  it("of a gateway is announced when its call becomes read-only or mutating, and not for other operations", async () => {
     const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
     const heard = { all: 0, reader: 0 };
     const by = (caller: Caller): Caller => ({ ...caller, view: { surface: "hub" } });
@@ -423,7 +423,7 @@ describe("a list that is watched", () => {
     expect(await after(b)).toEqual({ all: 2, reader: 2 });
   });
 
-  it("is told of to nobody whom nobody lets in, and when they are let in again only if it is another", async () => {
+  it("is not announced to denied callers, and after the denial only if it differs", async () => {
     const setup = new Setup([a]);
     let heard = 0;
     setup.resolver.watchList("tools", anonymous, () => void (heard += 1));
@@ -444,7 +444,7 @@ describe("a list that is watched", () => {
     expect(heard).toBe(1);
   });
 
-  it("leaves nothing behind when its resolver is closed", () => {
+  it("is released when its resolver is closed", () => {
     const setup = new Setup([a]);
     let heard = 0;
     setup.resolver.watchList("tools", anonymous, () => void (heard += 1));

@@ -109,7 +109,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
   const connectTo = (surface: string, more: Partial<Caller> = {}): Promise<Connection> =>
     connect(createViewsApp(), era, by(surface, more)).open();
 
-  it("list what is left of everything, and tell the model of it", async () => {
+  it("list their entries, and describe them to the model", async () => {
     const connection = await connectTo("readonly");
     expect(await connection.names("tools/list", "tools")).toEqual(onlyRead);
     expect(await connection.names("resources/list", "resources")).toEqual(["status"]);
@@ -125,13 +125,13 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(greeting).toHaveProperty("result.capabilities", expect.objectContaining(capabilities));
   });
 
-  it("leave everything to whoever names none", async () => {
+  it("list everything without a view name", async () => {
     const connection = connect(createViewsApp(), era, anonymous);
     expect(await connection.greet()).toHaveProperty("result.instructions", "Use it.");
     expect(await (await connectTo("default")).names("tools/list", "tools")).toEqual([...everything, ...pulled]);
   });
 
-  it.each(["locked", "never heard of"])("deny the view %s whatever is asked, and the handshake", async (surface) => {
+  it.each(["locked", "never heard of"])("deny the view %s for every request, and the handshake", async (surface) => {
     const connection = connect(createViewsApp(), era, by(surface));
     const reason = surface === "locked" ? "not for you" : "unknown MCP surface";
     const denied = { error: { code: -32603, message: `tool surface denied: ${reason}` } };
@@ -150,7 +150,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     for (const ask of asks) expect(await connection.ask(ask)).toEqual(denied);
   });
 
-  it("deny a program by what it says that it is", async () => {
+  it("deny a program by its declared name", async () => {
     const connection = connect(createViewsApp(), era, anonymous);
     const clientInfo = { name: "nosy", version: "1" };
     const meta = { ...envelope, "io.modelcontextprotocol/clientInfo": clientInfo };
@@ -161,7 +161,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(await connection.greet()).toHaveProperty("result");
   });
 
-  it("answer for what is hidden as for what never was, byte for byte", async () => {
+  it("answer for hidden entries as for unknown ones, byte for byte", async () => {
     const connection = await connectTo("readonly");
     const asksOf = (tool: string, prompt: string, [uri, template]: readonly [string, string]): readonly Ask[] => [
       ["tools/call", { name: tool, arguments: { text: "x", node: "x" } }],
@@ -188,7 +188,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     }
   });
 
-  it("let nobody listen to what is hidden, and say no more of it than of what never was", async () => {
+  it("refuse to watch hidden resources as unknown ones", async () => {
     const uris = ["surface://ci/secrets", "app://vault/a", "app://never/a", "surface://ci/status"];
     const connection = await connectTo("readonly");
     await connection.listen(uris);
@@ -234,7 +234,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(JSON.stringify(found)).toContain("ops.late");
   });
 
-  it("list what its author asks scopes for to those who have them, and it is there for nobody else", async () => {
+  it("list an entry with required scopes only to callers who have them, and hide it from others", async () => {
     const without = await connectTo("default");
     expect(await without.names("tools/list", "tools")).not.toContain("granted");
     const unknown = await without.ask(["tools/call", { name: "never" }]);
@@ -244,7 +244,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(await having.ask(["tools/call", { name: "granted" }])).toHaveProperty("result.structuredContent");
   });
 
-  it("replay exactly what they list", async () => {
+  it("replay exactly the entries that they list", async () => {
     for (const surface of ["default", "readonly", "hub", "locked"]) {
       const app = createViewsApp();
       const { visible_tools } = app.app.replay({ surface });
@@ -255,7 +255,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     }
   });
 
-  it("tell those whose lists are others of new rules, and nobody else", async () => {
+  it("notify callers of new rules only if their list differs", async () => {
     const app = createViewsApp();
     const readonly = await connect(app, era, by("readonly")).open();
     const hub = await connect(app, era, by("hub")).open();
@@ -278,7 +278,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(hub.sent.filter((message) => String(message["method"]).endsWith("list_changed"))).toEqual([]);
   });
 
-  it("tell nobody of rules that are replaced there and back at once, and of the next ones once", async () => {
+  it("send no notification for rules that are replaced and restored at once, and once of the next ones", async () => {
     const app = createViewsApp();
     const connection = await connect(app, era, by("readonly")).open();
     await connection.listen();
@@ -295,7 +295,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(told()).toBe(1);
   });
 
-  it("tell of operations that come and go where they are listed one by one", async () => {
+  it("notify of operations that come and go if they are listed individually", async () => {
     const app = createViewsApp();
     const direct = await connect(app, era, by("default")).open();
     const hub = await connect(app, era, by("hub")).open();
@@ -310,7 +310,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(direct.told("notifications/prompts/list_changed")).toBe(0);
   });
 
-  it("tell nothing more of what comes to be hidden, and once when it is shown again", async () => {
+  it("announce nothing more of resources that become hidden, and once when they are shown again", async () => {
     const app = createViewsApp();
     const connection = await connect(app, era, by("default")).open();
     await connection.listen(["surface://ci/secrets"]);
@@ -332,7 +332,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     await connection.until(() => told() === 3);
   });
 
-  it("deny who is there already when new rules do, and tell them nothing more", async () => {
+  it("deny connected clients when new rules do, and send them nothing more", async () => {
     const app = createViewsApp();
     const connection = await connect(app, era, by("readonly")).open();
     await connection.listen(["surface://ci/status"]);
@@ -367,7 +367,7 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     expect(await third).toEqual({ error: { code: -32603, message: "tool surface denied: closed" } });
   });
 
-  it("keep the parts of what was too large for who is shown what they are of", async () => {
+  it("keep the parts of large values for callers who see the whole", async () => {
     const app = createViewsApp();
     const connection = await connect(app, era, by("readonly")).open();
     const answer = JSON.stringify(await connection.ask(["tools/call", { name: "big" }]));

@@ -85,7 +85,7 @@ describe("a state that is answered", () => {
     ["tools/call", { name: "t" }],
     ["prompts/get", { name: "p" }],
     ["resources/read", { uri: "surface://asker/desk" }],
-  ] as const)("runs nothing of %s when it was used, or who counts that fails", async (method, params) => {
+  ] as const)("runs nothing of %s when its state was used, or the claim fails", async (method, params) => {
     const claimed: unknown[] = [false, "yes", undefined, new Error("down"), true];
     let ran = 0;
     const run = async (_args: unknown, context: ToolContext<unknown>): Promise<object> => {
@@ -112,10 +112,10 @@ describe("a state that is answered", () => {
   });
 });
 
-describe("what a handler does to its arguments", () => {
+describe("a handler that mutates its arguments", () => {
   const json = fromJsonSchema({ type: "object", properties: { n: { type: "number" } } });
 
-  it("costs a call that asks nothing no copy of them", async () => {
+  it("costs no copy of them in a call without questions", async () => {
     const runtime = create()
       .tools({ t: { input: z.object({ n: z.number() }), handler: () => "done" } })
       .open();
@@ -150,7 +150,7 @@ describe("what a handler does to its arguments", () => {
     });
   });
 
-  it("is none within a batch either, and nothing is done twice", async () => {
+  it("cannot change them within a batch either, and nothing runs twice", async () => {
     let charged = 0;
     const shop = invoker({
       list: () => [{ name: "charge", inputSchema: { type: "object", properties: { n: { type: "number" } } } }],
@@ -175,7 +175,7 @@ describe("what a handler does to its arguments", () => {
   });
 });
 
-describe("a tool whose user is asked", () => {
+describe("a tool that asks its user", () => {
   const faces = { itself: "direct", batch: "gateway" } as const;
 
   /** What came of a call in the midst of which rules come that hide this. */
@@ -215,7 +215,7 @@ describe("a tool whose user is asked", () => {
   });
 });
 
-describe("an operation that is replaced while its user is asked", () => {
+describe("an operation that is replaced during its question", () => {
   const faces = { itself: "direct", batch: "gateway" } as const;
   const wipe: MountedOperation = { name: "wipe", title: "Wipe", type: "mutation", confirm: true };
   const n = { type: "object", properties: { n: { type: "number" } } } as const;
@@ -263,7 +263,7 @@ describe("an operation that is replaced while its user is asked", () => {
     expect(text.includes("OPERATION_NOT_FOUND")).toBe(second !== undefined);
   });
 
-  it("does not run another handler with the answer that the first one asked for", async () => {
+  it("does not run another handler with the answer to the first one", async () => {
     const ran: string[] = [];
     const source = operationRegistry([
       [silent, async (_input, { ask }) => ({ said: await ask.elicit("ok", none, "Ok?") })],
@@ -315,7 +315,7 @@ describe("a member that is confirmed", () => {
     return { asked, came: await request("tools/call", { name, arguments: args, ...consenting(asked) }) };
   }
 
-  it("shows its user what it will run with when its schema fills in, changes and drops", async () => {
+  it("shows its user the arguments after its schema filled in, changed and dropped some", async () => {
     const { asked, came } = await confirmed("wipe", { path: " /tmp ", note: "The administrator has agreed" });
     expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "wipe"?\npath: "/tmp"\ndepth: 7').slice(1, -1));
     expect(JSON.stringify(asked)).not.toContain("administrator");
@@ -327,7 +327,7 @@ describe("a member that is confirmed", () => {
     expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "name"?\nvalue: "moss"').slice(1, -1));
   });
 
-  it("asks nobody when its arguments do not fit", async () => {
+  it("asks nothing for invalid arguments", async () => {
     const { asked } = await confirmed("wipe", { path: 5 });
     expect(asked).toMatchObject({
       isError: true,
@@ -336,7 +336,7 @@ describe("a member that is confirmed", () => {
   });
 });
 
-describe("what its caller is no longer shown when its turn comes", () => {
+describe("an entry that is hidden from its caller before its turn", () => {
   const shown: ViewRule[] = [{ verdict: { kind: "tool_surface" } }];
   const unknownTool = { code: -32602, message: "Invalid params: there is no such tool" };
   const unknownPrompt = { code: -32602, message: "Invalid params: there is no such prompt" };

@@ -80,7 +80,7 @@ const unusable = { code: -32602, message: expect.stringContaining('"requestState
 const greet = { name: "greet", arguments: { greeting: "Hi" } };
 
 describe("asking in the modern era", () => {
-  it("answers with the question, and then, asked with what was answered, with the result", async () => {
+  it("answers with the question, and its retry with the result", async () => {
     const asked = start();
     const first = await asked.modern("tools/call", greet);
     expect(first["result"]).toEqual({
@@ -115,7 +115,7 @@ describe("asking in the modern era", () => {
     { name: "where", answers: { ".roots": { roots: [{ uri: "file:///a" }] } }, said: { roots: ["file:///a"] } },
     { name: "greet", answers: { who: { action: "decline" } }, said: { text: "decline" } },
     { name: "greet", answers: { who: { action: "cancel" } }, said: { text: "cancel" } },
-  ])("hands on to $name what was answered: $answers", async ({ name, answers, said }) => {
+  ])("passes the answer to $name: $answers", async ({ name, answers, said }) => {
     const asked = start();
     const first = await asked.modern("tools/call", { name });
     const second = await asked.modern("tools/call", { name, ...retry(first, answers) });
@@ -154,7 +154,7 @@ describe("asking in the modern era", () => {
     expect(asked.begun.get("stamp")).toBe(1);
   });
 
-  it("asks several at once, and again what was not answered, or by what is no answer", async () => {
+  it("asks several questions at once, and again those without a valid answer", async () => {
     const asked = start();
     const first = await asked.modern("tools/call", { name: "several" });
     expect(Object.keys(partOf(first["result"], "inputRequests")).toSorted()).toEqual([".roots", "first", "second"]);
@@ -177,7 +177,7 @@ describe("asking in the modern era", () => {
     expect((await asked.modern(method, { ...params, ...retry(first) }))["result"]).toMatchObject(result);
   });
 
-  it("runs what takes consent only once the user has given it for these arguments", async () => {
+  it("runs a call that needs consent only after consent to these arguments", async () => {
     const asked = start();
     const wipe = { name: "wipe", arguments: { disk: "sda" } };
     const first = await asked.modern("tools/call", wipe);
@@ -193,7 +193,7 @@ describe("asking in the modern era", () => {
     expect(asked.begun.get("wipe")).toBe(1);
   });
 
-  it("answers -32021 and asks nothing when the client did not say that it can be asked", async () => {
+  it("answers -32021 without a question when the client did not declare elicitation", async () => {
     const asked = start();
     for (const capabilities of [{}, { sampling: {} }, { elicitation: { url: {} } }]) {
       const answer = await asked.modern("tools/call", greet, capabilities);
@@ -251,23 +251,20 @@ describe("asking in the modern era", () => {
     expect(await asked.modern("tools/call", { ...greet, ...retry(first) })).toMatchObject({ error: unusable });
   });
 
-  it.each([{ who: 12345 }, { who: null }, { who: [] }, {}])(
-    "asks again when what was answered is %j",
-    async (inputResponses) => {
-      const asked = start();
-      const first = await asked.modern("tools/call", greet);
-      expect((await asked.modern("tools/call", { ...greet, inputResponses }))["result"]).toMatchObject({
-        resultType: "input_required",
-      });
-      const second = await asked.modern("tools/call", { ...greet, ...retry(first, inputResponses) });
-      expect(second["result"]).toMatchObject({ resultType: "input_required" });
-      expect((await asked.modern("tools/call", { ...greet, ...retry(second) }))["result"]).toMatchObject({
-        structuredContent: { text: "Hi Ada" },
-      });
-    },
-  );
+  it.each([{ who: 12345 }, { who: null }, { who: [] }, {}])("asks again for the answer %j", async (inputResponses) => {
+    const asked = start();
+    const first = await asked.modern("tools/call", greet);
+    expect((await asked.modern("tools/call", { ...greet, inputResponses }))["result"]).toMatchObject({
+      resultType: "input_required",
+    });
+    const second = await asked.modern("tools/call", { ...greet, ...retry(first, inputResponses) });
+    expect(second["result"]).toMatchObject({ resultType: "input_required" });
+    expect((await asked.modern("tools/call", { ...greet, ...retry(second) }))["result"]).toMatchObject({
+      structuredContent: { text: "Hi Ada" },
+    });
+  });
 
-  it("looks at what it has asked alone when there are thousands of answers, or names of every object", async () => {
+  it("reads only answers to its questions among thousands, and among names of every object", async () => {
     const asked = start();
     const first = await asked.modern("tools/call", greet);
     const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, ""]));
@@ -283,14 +280,14 @@ describe("asking in the modern era", () => {
     expect(answer["result"]).toMatchObject({ resultType: "input_required" });
   });
 
-  it("refuses what does not fit the form, in words that a caller may read", async () => {
+  it("refuses content that does not fit the form, with a message for the caller", async () => {
     const asked = start();
     const first = await asked.modern("tools/call", greet);
     const second = await asked.modern("tools/call", { ...greet, ...retry(first, { who: accepted({ name: 5 }) }) });
     expect(second["result"]).toMatchObject({ isError: true, _meta: { "surface-mcp/error": { code: "ASK_FAILED" } } });
   });
 
-  it("says what is said beside an error, and says what is its own to say itself", async () => {
+  it("merges the _meta of an error, except for its own members", async () => {
     const asked = start();
     const answer = await asked.modern("tools/call", { name: "broken" });
     expect(answer["result"]).toMatchObject({
@@ -304,7 +301,7 @@ describe("asking in the modern era", () => {
     expect(JSON.stringify(answer)).not.toMatch(/secret|forged/);
   });
 
-  it("says what is said for programs beside progress, and an author's error in blocks", async () => {
+  it("carries the _meta of progress, and an author's error in blocks", async () => {
     const asked = start();
     const params = { name: "steps", _meta: { ...envelope, progressToken: 7 } };
     const answer = await asked.modern("tools/call", params);
@@ -367,14 +364,14 @@ describe("asking in the legacy era", () => {
     expect(asked.harness.sent.filter((sent) => "method" in sent && "id" in sent)).toEqual([]);
   });
 
-  it("ignores what only the modern era knows", async () => {
+  it("ignores parameters of the modern era", async () => {
     const asked = await start().greetLegacy();
     const answer = call(asked, { ...greet, requestState: "s1.forged", inputResponses: { who: ada } });
     asked.respond(await asked.question(), { result: { action: "decline" } });
     expect((await answer)["result"]).toMatchObject({ structuredContent: { text: "decline" } });
   });
 
-  it("refuses and sends nothing when the client did not say that it can be asked", async () => {
+  it("refuses without a question when the client did not declare elicitation", async () => {
     const asked = await start().greetLegacy({ sampling: {} });
     asked.harness.sent.length = 0;
     expect((await call(asked, greet))["result"]).toMatchObject({
@@ -398,7 +395,7 @@ describe("asking in the legacy era", () => {
     expect((await third)["result"]).toMatchObject({ structuredContent: { roots: ["file:///b"] } });
   });
 
-  it("answers nothing when the call was cancelled while it asked, and hears no late answer", async () => {
+  it("answers nothing after a cancellation during a question, and ignores a late answer", async () => {
     const asked = await start().greetLegacy();
     void call(asked, greet);
     const question = await asked.question();
@@ -414,7 +411,7 @@ describe("asking in the legacy era", () => {
     ]);
   });
 
-  it("hears only answers to what it asked when there are others", async () => {
+  it("accepts only answers to its own questions", async () => {
     const asked = await start().greetLegacy();
     const answer = call(asked, greet);
     const question = await asked.question();
@@ -431,7 +428,7 @@ describe("asking in the legacy era", () => {
     expect(JSON.stringify(said)).not.toContain("secret");
   });
 
-  it("refuses at once when the answer is more than anybody reads", async () => {
+  it("refuses an oversized answer at once", async () => {
     const asked = await start().greetLegacy();
     const answer = call(asked, greet);
     asked.respond(await asked.question(), {
@@ -456,7 +453,7 @@ describe("asking in the legacy era", () => {
     expect((await second)["result"]).toMatchObject({ structuredContent: { second: "accept" } });
   });
 
-  it("ends what asks when the connection ends", async () => {
+  it("ends its questions with the connection", async () => {
     const asked = await start().greetLegacy();
     void call(asked, greet);
     await asked.question();
@@ -479,7 +476,7 @@ describe("asking in the modern era, unlike the SDK, which drops answers that are
   });
 });
 
-describe("the gate and the SDK when they ask", () => {
+describe("questions over our connection and the SDK's", () => {
   const steps: readonly (readonly [method: string, params: object, answers: readonly unknown[]])[] = [
     ["tools/call", greet, [{ who: ada }]],
     ["tools/call", { name: "several" }, [{ first: ada }, { second: ada, ".roots": { roots: [] } }]],

@@ -49,7 +49,7 @@ describe("PushedAsks", () => {
   it.each([
     [form, "elicitation/create"],
     [sample, "sampling/createMessage"],
-  ])("sends the question %j as a request when it is asked", async (ask, method) => {
+  ])("sends the question %j as a request", async (ask, method) => {
     const harness = new Harness();
     const answer = harness.push(ask);
     expect(harness.sent).toEqual([{ jsonrpc: "2.0", id: expect.any(String), method, params: ask.params }]);
@@ -138,7 +138,7 @@ describe("PushedAsks", () => {
     expect(harness.sent).toHaveLength(2);
   });
 
-  it("rejects with the signal's own error, and takes back the one that was sent, when its call ends", async () => {
+  it("rejects with the signal's own error, and cancels the sent request, when its call ends", async () => {
     const harness = new Harness();
     const answer = harness.push(form);
     harness.controller.abort(new Error("gone"));
@@ -154,18 +154,21 @@ describe("PushedAsks", () => {
   it.each([
     ["is gone", (asks: PushedAsks) => asks.close(), 0],
     ["is still there, which it tells so", (asks: PushedAsks) => asks.drain(), 3],
-  ])("rejects with DISCONNECTED at once and later when the session ends of who %s", async (_who, end, told) => {
-    const harness = new Harness();
-    const answers = [harness.push(form), harness.push(sample), harness.push(roots), harness.push(roots)];
-    const ids = harness.sent.map(({ id }) => id);
-    end(harness.asks);
-    end(harness.asks);
-    for (const answer of answers) expect(await answer).toMatchObject({ code: "DISCONNECTED" });
-    expect(await harness.push(form)).toMatchObject({ code: "DISCONNECTED" });
-    expect(await harness.push(roots)).toMatchObject({ code: "DISCONNECTED" });
-    const taken = harness.sent.slice(3).map(({ params }) => isJsonObject(params) && params["requestId"]);
-    expect(taken).toEqual(ids.slice(0, told));
-  });
+  ])(
+    "rejects with DISCONNECTED, at once and later, when the session ends of a client that %s",
+    async (_who, end, told) => {
+      const harness = new Harness();
+      const answers = [harness.push(form), harness.push(sample), harness.push(roots), harness.push(roots)];
+      const ids = harness.sent.map(({ id }) => id);
+      end(harness.asks);
+      end(harness.asks);
+      for (const answer of answers) expect(await answer).toMatchObject({ code: "DISCONNECTED" });
+      expect(await harness.push(form)).toMatchObject({ code: "DISCONNECTED" });
+      expect(await harness.push(roots)).toMatchObject({ code: "DISCONNECTED" });
+      const taken = harness.sent.slice(3).map(({ params }) => isJsonObject(params) && params["requestId"]);
+      expect(taken).toEqual(ids.slice(0, told));
+    },
+  );
 
   it("rejects with ASK_FAILED when the question was thrown away before it was sent", async () => {
     const harness = new Harness();
@@ -175,7 +178,7 @@ describe("PushedAsks", () => {
     harness.drops[0]?.();
   });
 
-  it("sends what is still waited for when it was held and is no more", async () => {
+  it("sends questions after a pause if they are still awaited", async () => {
     const harness = new Harness();
     const gone = new AbortController();
     const late = new AbortController();
@@ -195,7 +198,7 @@ describe("PushedAsks", () => {
     expect(await expired).toMatchObject({ code: "ASK_TIMEOUT" });
   });
 
-  it("sends by the call's own way when it has one", () => {
+  it("sends by the call's own stream if there is one", () => {
     const harness = new Harness();
     const own: string[] = [];
     const { push } = harness.asks.portFor((json) => own.push(json));
@@ -220,7 +223,7 @@ describe("PushedAsks, roots", () => {
     expect(harness.sent).toHaveLength(1);
   });
 
-  it("asks again and tells who listens when they have changed (D12)", async () => {
+  it("asks again and notifies listeners when roots have changed (D12)", async () => {
     const harness = new Harness();
     let told = 0;
     const stop = harness.asks.port.onRoots?.(() => (told += 1));
@@ -237,7 +240,7 @@ describe("PushedAsks, roots", () => {
     expect(told).toBe(1);
   });
 
-  it("keeps no answer when they changed while it was under way", async () => {
+  it("caches no answer that changed during the request", async () => {
     const harness = new Harness();
     const first = harness.push(roots);
     harness.asks.notified("notifications/roots/list_changed");
@@ -251,7 +254,7 @@ describe("PushedAsks, roots", () => {
     expect(harness.sent).toHaveLength(2);
   });
 
-  it("goes on for the others when one of those who wait leaves, and ends when all have left", async () => {
+  it("continues for the others when one waiting call ends, and is cancelled with the last", async () => {
     const harness = new Harness();
     const gone = new AbortController();
     const left = harness.push(roots, gone.signal);
@@ -288,7 +291,7 @@ describe("PushedAsks, roots", () => {
     harness.asks.close();
   });
 
-  it("keeps no answer when it is so deep that nobody could write it", async () => {
+  it("caches no answer that is too deep to be written", async () => {
     const harness = new Harness();
     const first = harness.push(roots);
     const deep: unknown = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`);
@@ -299,7 +302,7 @@ describe("PushedAsks, roots", () => {
     harness.asks.close();
   });
 
-  it("reports what a listener throws and tells the others when roots change", () => {
+  it("reports a listener's error and notifies the others when roots change", () => {
     const harness = new Harness();
     let told = 0;
     const { onRoots } = harness.asks.port;
@@ -313,7 +316,7 @@ describe("PushedAsks, roots", () => {
   });
 });
 
-describe("PushedAsks, what a client can be asked", () => {
+describe("PushedAsks, capabilities of a client", () => {
   it.each([
     [undefined, []],
     [{}, []],
@@ -324,13 +327,13 @@ describe("PushedAsks, what a client can be asked", () => {
     [{ elicitation: true }, []],
     [{ elicitation: null, sampling: null, roots: [] }, []],
     [{ sampling: {}, roots: { listChanged: true } }, ["sample", "roots"]],
-  ])("is read from its capabilities when they are %j", (capabilities, kinds) => {
+  ])("reads them from the declaration %j", (capabilities, kinds) => {
     const harness = new Harness();
     harness.capabilities = capabilities;
     expect([...harness.asks.port.kinds]).toEqual(kinds);
   });
 
-  it("reads no inherited capability when it looks for one", () => {
+  it("reads no inherited ones", () => {
     const harness = new Harness();
     const inherited: unknown = Object.create(capable);
     harness.capabilities = isJsonObject(inherited) ? inherited : undefined;

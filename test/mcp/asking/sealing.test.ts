@@ -10,7 +10,7 @@ const secret = new Uint8Array(32).fill(7);
 describe("Sealer", () => {
   const sealer = new Sealer(secret);
 
-  it("opens what it sealed when it is about the same, and says nothing of it to who reads it", () => {
+  it("opens its own state for the same request, and reveals nothing of it", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (text, about) => {
         const sealed = sealer.seal(text, about);
@@ -33,7 +33,7 @@ describe("Sealer", () => {
     expect(new Sealer(Uint8Array.from(secret)).open(sealed, "x")).toBe("text");
   });
 
-  it("keeps its secret when whoever gave it overwrites theirs", () => {
+  it("keeps its secret when the author overwrites the buffer", () => {
     const given = Uint8Array.from(secret);
     const own = new Sealer(given);
     given.fill(0);
@@ -76,7 +76,7 @@ describe("Sealer", () => {
     expect(sealer.open(seal("s1."), "x")).toBeUndefined();
   });
 
-  it("never throws when what it is given is anything", () => {
+  it("never throws for any input", () => {
     const opened = fc.sample(fc.string(), 1000).map((text) => sealer.open(`s2.${text}`, "x"));
     expect(opened.filter((text) => text !== undefined)).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe("Claims", () => {
     expect([take("e", 200), claims.size]).toEqual([true, 1]);
   });
 
-  it("takes another's when one caller's share is full, and whoever's when all of it is free again", () => {
+  it("accepts another caller's when one share is full, and any when it is free again", () => {
     let now = 0;
     const claims = new Claims(() => now, { most: 4, share: 2 });
     expect([claims.take("a", 50, "eve"), claims.take("b", 50, "eve"), claims.take("c", 50, "eve")]).toEqual([
@@ -134,7 +134,7 @@ describe("AskStates", () => {
     return { clock, states: new AskStates({ now: () => clock.now, ...more }) };
   }
 
-  it("opens what it sealed, with the keys that were asked last, and has it used once", async () => {
+  it("opens its own state with its keys, once", async () => {
     const { states } = create();
     const sealed = states.seal(asking, subject);
     const [one, two] = [states.open(sealed, subject), states.open(sealed, subject)];
@@ -181,7 +181,7 @@ describe("AskStates", () => {
     expect(states.open(late, subject)).toBeUndefined();
   });
 
-  it("asks who counts what is used when there is somebody, and believes nothing but true", async () => {
+  it("calls the author's claim if there is one, and accepts only true", async () => {
     const claimed: [string, number][] = [];
     const said: unknown[] = [true, Promise.resolve(true), false, Promise.resolve(false), undefined, 1, "yes"];
     const results: boolean[] = [];
@@ -199,20 +199,20 @@ describe("AskStates", () => {
     expect(claimed[0]?.[1]).toBe(1_300_000);
   });
 
-  it("opens what another process sealed when they share a secret", () => {
+  it("opens the state of another process with the same secret", () => {
     const [one, two] = [create({ secret }), create({ secret })];
     expect(two.states.open(one.states.seal(asking, subject), subject)).toBeDefined();
     expect(create().states.open(one.states.seal(asking, subject), subject)).toBeUndefined();
   });
 
-  it("opens nothing of another app's when both have one secret", () => {
+  it("opens no state of another app with the same secret", () => {
     const [one, two] = [create({ secret, app: "staging" }), create({ secret, app: "production" })];
     const sealed = one.states.seal(asking, subject);
     expect(two.states.open(sealed, subject)).toBeUndefined();
     expect(create({ secret, app: "staging" }).states.open(sealed, subject)).toBeDefined();
   });
 
-  it("opens it when the same rights are said in another order", () => {
+  it("opens it for the same grants in another order", () => {
     const { states } = create();
     const by = (scopes: string[], resources: Record<string, string[]>): AskSubject => ({
       ...subject,
@@ -223,7 +223,7 @@ describe("AskStates", () => {
     expect(states.open(sealed, by(["b", "a"], { y: ["r"], x: ["r"] }))).toBeUndefined();
   });
 
-  it("rejects when who counts what is used throws, or has not said anything after 5 s", async () => {
+  it("rejects when the claim throws, or does not answer within 5 s", async () => {
     vi.useFakeTimers();
     try {
       const never = create({ claim: () => new Promise(() => {}) }).states;
@@ -245,7 +245,7 @@ describe("AskStates", () => {
     }
   });
 
-  it("leaves room for others when one caller has used as many as they may", async () => {
+  it("leaves room for other callers when one has used its share", async () => {
     const { states } = create();
     const by = (id: string): AskSubject => ({ ...subject, caller: { id, isAnonymous: false, scopes: [] } });
     const use = (id: string): Promise<unknown> | undefined => states.open(states.seal(asking, by(id)), by(id))?.claim();

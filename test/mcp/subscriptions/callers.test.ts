@@ -12,8 +12,8 @@ function guarded(): SessionHarness {
 
 const lacks = { kind: "error", code: -32011, message: "Insufficient scope" };
 
-describe("SubscriptionSession, for a caller who is known", () => {
-  it("refuses a subscription of the legacy era whose URI they lack something for, and watches nothing", () => {
+describe("SubscriptionSession, for a known caller", () => {
+  it("refuses a legacy subscription whose URI requires more than they have, and watches nothing", () => {
     const harness = guarded();
     harness.caller = known("ann", "s:read");
     expect(harness.subscribe(1, "x://b")).toMatchObject([{ error: { code: lacks.code } }]);
@@ -29,7 +29,7 @@ describe("SubscriptionSession, for a caller who is known", () => {
     expect(harness.subscribe(2, "x://b")).toMatchObject([{ error: { code: lacks.code } }]);
   });
 
-  it("refuses all of a listen where they lack something for one, and watches nothing of it", () => {
+  it("refuses a whole listen request when one URI requires more, and watches nothing of it", () => {
     const harness = guarded();
     harness.caller = known("ann", "s:read", "c");
     expect(harness.listen(1, "x://a", "x://b", "x://unknown", "x://c")).toMatchObject([
@@ -38,7 +38,7 @@ describe("SubscriptionSession, for a caller who is known", () => {
     expect(harness.resources.count).toBe(0);
   });
 
-  it("names what all URIs of a listen take, so that one more consent is enough", () => {
+  it("names the scopes of all URIs of a listen request, so that one more consent is enough", () => {
     const harness = guarded();
     const answers: unknown[] = [];
     harness.onAnswer = (answer) => answers.push(answer);
@@ -51,14 +51,14 @@ describe("SubscriptionSession, for a caller who is known", () => {
     expect(answers.slice(1)).toEqual([{ ...lacks, data: { scopes: both }, scopes: both }]);
   });
 
-  it("does not honour URIs that nobody knows, as for everybody", () => {
+  it("does not honour unknown URIs, as for every caller", () => {
     const harness = guarded();
     harness.caller = known("ann", "s:read");
     expect(harness.listen(1, "x://a", "x://unknown")).toEqual([acknowledged(1, { resourceSubscriptions: ["x://a"] })]);
     expect(harness.subscribe(2, "x://unknown")).toMatchObject([{ error: { code: -32002 } }]);
   });
 
-  it("watches for who asks each time, and the list for who shook hands", () => {
+  it("watches resources for the caller of each request, and the list for the caller of the handshake", () => {
     const harness = guarded();
     const [first, second] = [known("ann", "s:read"), known("ann", "s:read", "b")];
     harness.session.initialised(first);
@@ -67,14 +67,14 @@ describe("SubscriptionSession, for a caller who is known", () => {
     expect(harness.resources.watchers).toEqual([first, second]);
   });
 
-  it("asks nothing of who is anonymous", () => {
+  it("requires nothing of an anonymous caller", () => {
     const harness = guarded();
     expect(harness.listen(1, "x://b")).toEqual([acknowledged(1, { resourceSubscriptions: ["x://b"] })]);
   });
 });
 
 describe("SubscriptionSession.close()", () => {
-  it("tells an open listen its result, and nothing is written after it", () => {
+  it("sends an open listen request its result, and nothing after it", () => {
     const harness = guarded();
     harness.listen(1, "x://a");
     harness.session.close();
@@ -84,7 +84,7 @@ describe("SubscriptionSession.close()", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  it("tells it also while notices are held back, which it drops", () => {
+  it("sends it also while notifications are held back, and drops these", () => {
     const harness = guarded();
     harness.listen(1, "x://a");
     harness.session.setOutputFull(true);
@@ -96,7 +96,7 @@ describe("SubscriptionSession.close()", () => {
 });
 
 describe("SubscriptionSession.setOutputFull()", () => {
-  it("keeps one notice a URI, and no answer, while it is full", () => {
+  it("keeps one notification for each URI, and no answer, while the output is full", () => {
     const harness = guarded();
     harness.subscribe(1, "x://a");
     harness.session.setOutputFull(true);
@@ -106,7 +106,7 @@ describe("SubscriptionSession.setOutputFull()", () => {
     expect(harness.take()).toEqual([updated("x://a")]);
   });
 
-  it("serves what is asked for the first time while it is stalled, and announces it when it is not any more", () => {
+  it("accepts a first subscription while the output is full, and announces changes afterwards", () => {
     const harness = guarded();
     harness.session.setOutputFull(true);
     harness.clock.pass(30_000);

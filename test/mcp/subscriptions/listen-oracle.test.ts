@@ -95,7 +95,7 @@ interface Setting {
 
 const settings: readonly Setting[] = [{ canListChange: true }, { canListChange: false }];
 
-describe.each(settings)("subscriptions of the gate and of the SDK, with %j", (setting) => {
+describe.each(settings)("subscriptions of our server and of the SDK's, with %j", (setting) => {
   it.each<[string, object]>([
     ["nothing", {}],
     ["one URI", state],
@@ -131,7 +131,7 @@ describe.each(settings)("subscriptions of the gate and of the SDK, with %j", (se
     expect(oracle.sent).toMatchObject([{ id: 1, error: { code: -32602 } }]);
   });
 
-  it("announce a change to each subscription in the same bytes, and nothing to one that was cancelled", async () => {
+  it("announce a change to each subscription in the same bytes, and not to a cancelled one", async () => {
     const { ours, oracle } = await open(setting);
     for (const id of [1, "1", "gone"]) {
       ours.gate.receive(listen(id, state));
@@ -146,7 +146,7 @@ describe.each(settings)("subscriptions of the gate and of the SDK, with %j", (se
     expect(texts(ours.sent)).toEqual(texts(oracle.sent));
   });
 
-  it("end every subscription with the same answer when they are closed, and say nothing after it", async () => {
+  it("end every subscription with the same answer when they are closed, and send nothing after it", async () => {
     const { ours, oracle } = await open(setting);
     for (const id of [7, "b"]) {
       ours.gate.receive(listen(id, state));

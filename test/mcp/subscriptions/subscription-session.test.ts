@@ -14,7 +14,7 @@ const busy = (id: number): object => ({
 });
 
 describe("SubscriptionSession in the legacy era", () => {
-  it("announces changes of what is subscribed to, and of nothing else", () => {
+  it("announces changes of subscribed resources only", () => {
     const harness = new SessionHarness({ a: "open", b: "open" });
     expect(harness.subscribe(1, "a")).toEqual([ok(1)]);
     harness.resources.change("b");
@@ -33,7 +33,7 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.take()).toEqual([updated("a")]);
   });
 
-  it("answers as of what does not exist when what is subscribed to is hidden by now, also where no more may be watched", () => {
+  it("answers as for an unknown resource when a subscribed one is hidden, also without room for more watches", () => {
     const harness = new SessionHarness({ a: "open", late: "late" });
     harness.subscribe(1, "a");
     harness.subscribe(2, "late");
@@ -50,7 +50,7 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.subscribe(8, "never")).toMatchObject([{ id: 8, ...absent }]);
   });
 
-  it("announces nothing once it is unsubscribed, which may be asked twice", () => {
+  it("announces nothing after unsubscribe, which may be sent twice", () => {
     const harness = new SessionHarness({ a: "open" });
     harness.subscribe(1, "a");
     const [watching] = harness.resources.watching.get("a") ?? [];
@@ -73,7 +73,7 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  it("answers when no change can be missed any more, with what changed meanwhile behind the answer", () => {
+  it("answers when no change can be missed, and announces meanwhile changes behind the answer", () => {
     const harness = new SessionHarness({ late: "late" });
     harness.subscribe(1, "late");
     expect(harness.subscribe(2, "late")).toEqual([]);
@@ -84,7 +84,7 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.resources.count).toBe(1);
   });
 
-  it("answers after a second when the backend is away, and announces what it missed when that is back", async () => {
+  it("answers after a second when the backend is away, and announces missed changes when it is back", async () => {
     const harness = new SessionHarness({ late: "late" });
     harness.subscribe(1, "late");
     harness.clock.pass(1000);
@@ -94,7 +94,7 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.take()).toEqual([updated("late")]);
   });
 
-  it("announces what it missed once when the watcher does too", async () => {
+  it("announces a missed change once when the watcher does too", async () => {
     const harness = new SessionHarness({ late: "late" });
     harness.subscribe(1, "late");
     harness.clock.pass(1000);
@@ -105,14 +105,14 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.take()).toEqual([updated("late")]);
   });
 
-  it("answers a subscription that waits before the one that ends it", () => {
+  it("answers a waiting subscription before the request that ends it", () => {
     const harness = new SessionHarness({ late: "late" });
     harness.subscribe(1, "late");
     expect(harness.unsubscribe(2, "late")).toEqual([ok(1), ok(2)]);
     expect(harness.resources.count + harness.clock.pending).toBe(0);
   });
 
-  it("subscribes to nothing when the request is cancelled while it waits, unless another one waits too", () => {
+  it("subscribes to nothing when the waiting request is cancelled, unless another one waits", () => {
     const harness = new SessionHarness({ late: "late" });
     harness.subscribe(1, "late");
     harness.subscribe(2, "late");
@@ -170,7 +170,7 @@ describe("SubscriptionSession in the legacy era", () => {
 });
 
 describe("SubscriptionSession in the modern era", () => {
-  it("acknowledges what there is, first, and names the subscription in every notice", () => {
+  it("acknowledges the known URIs first, and names the subscription in every notification", () => {
     const harness = new SessionHarness({ a: "open", b: "open" });
     expect(harness.listen("s", "a", "hidden", "b", "a")).toEqual([
       acknowledged("s", { resourceSubscriptions: ["a", "b"] }),
@@ -179,7 +179,7 @@ describe("SubscriptionSession in the modern era", () => {
     expect(harness.take()).toEqual([updated("b", "s")]);
   });
 
-  it("waits for all of its URIs, and leaves out those under which there cannot be anything", () => {
+  it("waits for all of its URIs, and leaves out impossible ones", () => {
     const harness = new SessionHarness({ a: "open", b: "late", c: "late" });
     expect(harness.listen(1, "a", "b", "c")).toEqual([]);
     harness.resources.change("a");
@@ -206,7 +206,7 @@ describe("SubscriptionSession in the modern era", () => {
     ]);
   });
 
-  it("announces a change to each subscription that asked for the URI", () => {
+  it("announces a change to each subscription of the URI", () => {
     const harness = new SessionHarness({ a: "open" });
     harness.listen(1, "a");
     harness.listen("1", "a");
@@ -224,7 +224,7 @@ describe("SubscriptionSession in the modern era", () => {
     expect(harness.take()).toEqual([]);
   });
 
-  it("acknowledges one that is cancelled while it waits, and nothing behind that", () => {
+  it("acknowledges a request that is cancelled while it waits, and sends nothing behind it", () => {
     const harness = new SessionHarness({ late: "late" });
     harness.listen(1, "late");
     harness.session.cancel(1);
@@ -232,7 +232,7 @@ describe("SubscriptionSession in the modern era", () => {
     expect(harness.resources.count + harness.clock.pending).toBe(0);
   });
 
-  it("refuses the 65th subscription, and URIs beyond 1,024 over all of them", () => {
+  it("refuses the 65th subscription, and more than 1,024 URIs in all of them", () => {
     const uris = Array.from({ length: 1024 }, (_none, index) => `n${index}`);
     const harness = new SessionHarness(Object.fromEntries(uris.map((uri) => [uri, "open" as const])));
     expect(harness.listen(1, ...uris, "one more")).toEqual([busy(1)]);
@@ -279,7 +279,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  it("stops when it is full again, and goes on with those that wait longest", () => {
+  it("stops when the output is full again, and continues with the longest waiting ones", () => {
     const harness = new SessionHarness({ a: "open", b: "open", c: "open" });
     harness.listen(1, "a", "b", "c");
     harness.session.setOutputFull(true);
@@ -294,7 +294,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.take()).toEqual([updated("b", 1), updated("c", 1), updated("a", 1)]);
   });
 
-  it("writes nothing of what was cancelled or unsubscribed meanwhile", () => {
+  it("writes nothing that was cancelled or unsubscribed meanwhile", () => {
     const harness = new SessionHarness({ a: "open" });
     harness.listen(1, "a");
     harness.subscribe(2, "a");
@@ -307,7 +307,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.take()).toEqual([]);
   });
 
-  it("ends the modern subscriptions after 30 s, tells so when there is room, and reports it once", () => {
+  it("ends the modern subscriptions after 30 s, with a result when there is room, and one report", () => {
     const harness = new SessionHarness({ a: "open", b: "open" });
     harness.listen(1, "a", "b");
     harness.listen(2, "b");
@@ -347,7 +347,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.take()).toEqual([updated("a")]);
   });
 
-  it("starts to count anew each time that there was room", () => {
+  it("restarts the 30 s whenever there was room", () => {
     const harness = new SessionHarness({ a: "open" });
     harness.listen(1, "a");
     for (let count = 0; count < 5; count += 1) {
@@ -359,7 +359,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.faults).toEqual([]);
   });
 
-  it("watches nothing that is asked for after 30 s until there is room", () => {
+  it("opens no subscription after 30 s until there is room", () => {
     const harness = new SessionHarness({ a: "open" });
     harness.session.setOutputFull(true);
     harness.clock.pass(30_000);
@@ -374,7 +374,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.resources.count).toBe(2);
   });
 
-  it("goes on with one that still waits to be opened when there is room again", () => {
+  it("opens a waiting subscription when there is room again", () => {
     const harness = new SessionHarness({ late: "late" });
     harness.session.setOutputFull(true);
     harness.clock.pass(30_000);
@@ -402,7 +402,7 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  it("writes no notice when what ends the subscriptions fills the output again", async () => {
+  it("writes no notification when the ends of subscriptions fill the output again", async () => {
     const harness = new SessionHarness({ a: "open" });
     harness.subscribe(1, "a");
     harness.listen(2);

@@ -6,7 +6,7 @@ import { operationRegistry } from "../../src/catalog/mounts/operation-registry.t
 import { Views } from "../../src/views/views.ts";
 import { viewRulesFile } from "../../src/views/view-rules-file.ts";
 import type { ViewRules } from "../../src/views/view-rules.ts";
-import { mount, messagesOf } from "../catalog/mount-support.ts";
+import { mount, messagesOf } from "../catalog/mounts/mount-support.ts";
 import { toolsOf } from "./nesting-support.ts";
 
 const shown: ViewRules = [{ verdict: { kind: "tool_surface" } }];

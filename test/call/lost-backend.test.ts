@@ -14,7 +14,7 @@ import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
-import { flakyBackend } from "../catalog/flaky-backend.ts";
+import { flakyBackend } from "../catalog/resources/flaky-backend.ts";
 
 const surface = defineSurface("s", {
   state: mcpResource(cell({ schema: z.number() })),

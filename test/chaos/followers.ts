@@ -1,4 +1,4 @@
-import type { FaceProcess } from "./face-process.ts";
+import type { McpServerProcess } from "./mcp-server-process.ts";
 import type { Answer, Ring } from "./history.ts";
 import { cellUris, type Stamp } from "./surface.ts";
 import { readDeadlineMs, readResource, View } from "./view.ts";
@@ -16,7 +16,7 @@ interface Waited {
 
 /** Calls a tool that waits, again and again, each time with the cursor of the answer before. */
 abstract class Follower {
-  readonly #face: FaceProcess;
+  readonly #face: McpServerProcess;
   readonly #name: string;
   readonly #args: object;
   #calls = 0;
@@ -24,7 +24,7 @@ abstract class Follower {
   #running: Promise<void> | undefined;
   #isStopped = true;
 
-  constructor(face: FaceProcess, name: string, args: object) {
+  constructor(face: McpServerProcess, name: string, args: object) {
     this.#face = face;
     this.#name = name;
     this.#args = args;
@@ -76,7 +76,7 @@ abstract class Follower {
 export class RingFollower extends Follower {
   #rings: Ring[] = [];
 
-  constructor(face: FaceProcess) {
+  constructor(face: McpServerProcess) {
     super(face, "rang", {});
   }
 
@@ -96,7 +96,7 @@ export class RingFollower extends Follower {
 export class ChangeFollower extends Follower {
   readonly view: View;
 
-  constructor(face: FaceProcess) {
+  constructor(face: McpServerProcess) {
     const uri = cellUris.status;
     super(face, "wait_for_change", { uris: [uri] });
     this.view = new View(`wait_for_change ${uri}`, uri, () => readResource(face, uri));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Chance } from "../sim/chance.ts";
-import type { FaceProcess, Question } from "./face-process.ts";
+import type { McpServerProcess, Question } from "./mcp-server-process.ts";
 import { cellUris, itemUri, unwatchedKeys, watchedKeys } from "./surface.ts";
 import { readDeadlineMs } from "./view.ts";
 
@@ -38,7 +38,7 @@ type Asking = Omit<Question, "id">;
 
 /** A hundred callers of everything that the face offers. */
 export class Load {
-  readonly #face: FaceProcess;
+  readonly #face: McpServerProcess;
   readonly #chance: Chance;
   readonly #askers: Readonly<Record<Sort, (id: string) => Asking>>;
   #count = 0;
@@ -46,7 +46,7 @@ export class Load {
   #isStopped = true;
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(face: FaceProcess, chance: Chance) {
+  constructor(face: McpServerProcess, chance: Chance) {
     this.#face = face;
     this.#chance = chance;
     const { count, status } = cellUris;

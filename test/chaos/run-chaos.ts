@@ -25,7 +25,7 @@ function onProcess(subject: string, text: string, said = ""): Violation {
   return { check: "processes live", subject, text, story: said === "" ? [] : [said] };
 }
 
-function judgeFace({ face }: Stage, { figures }: Tally): readonly Violation[] {
+function judgeServer({ face }: Stage, { figures }: Tally): readonly Violation[] {
   if (!face.isAlive) return [onProcess("the face", "has ended by itself", face.said)];
   const [first, last] = [figures[0]?.files ?? 0, figures.at(-1)?.files ?? 0];
   return last > first + spareFiles ? [onProcess("the face", `has ${last} open files where it had ${first}`)] : [];
@@ -35,7 +35,7 @@ async function judgeCycle(stage: Stage, cycle: number, tally: Tally): Promise<re
   try {
     const history = await runCycle(stage, cycle);
     tally.add(history, stage.face.figures());
-    return [...checkHistory(history), ...judgeFace(stage, tally)];
+    return [...checkHistory(history), ...judgeServer(stage, tally)];
   } catch (cause) {
     return [onProcess("the cycle", `came to no end: ${String(cause)}`, stage.face.said)];
   }

@@ -8,7 +8,7 @@ import { Chance } from "../sim/chance.ts";
 import { BackendProcess, type BackendSetting } from "./backend-process.ts";
 import type { BackendBug } from "./backend-protocol.ts";
 import { bundleProgram } from "./bundle-program.ts";
-import { FaceProcess } from "./face-process.ts";
+import { McpServerProcess } from "./mcp-server-process.ts";
 import { ChangeFollower, RingFollower } from "./followers.ts";
 import type { JournalLine } from "./history.ts";
 import { Load } from "./load.ts";
@@ -59,7 +59,7 @@ interface Programs {
 export class Stage {
   readonly seed: number;
   readonly way: Way;
-  readonly face: FaceProcess;
+  readonly face: McpServerProcess;
   readonly load: Load;
   readonly subscriber: Subscriber;
   readonly rings: RingFollower;
@@ -83,7 +83,7 @@ export class Stage {
     this.seed = seed;
     this.way = way;
     this.chance = new Chance();
-    this.face = new FaceProcess(face, [address, way]);
+    this.face = new McpServerProcess(face, [address, way]);
     this.load = new Load(this.face, this.chance);
     this.subscriber = new Subscriber(this.face);
     this.rings = new RingFollower(this.face);

@@ -1,5 +1,5 @@
 import { Client, type McpSubscription } from "@modelcontextprotocol/client";
-import type { FaceProcess } from "./face-process.ts";
+import type { McpServerProcess } from "./mcp-server-process.ts";
 import { watchedUris } from "./surface.ts";
 import { readResource, View } from "./view.ts";
 
@@ -12,7 +12,7 @@ const groupCount = 10;
 const openMs = 15_000;
 
 /** The transport of an SDK client over a pipe that others use too. */
-function toTransport(face: FaceProcess): Transport {
+function toTransport(face: McpServerProcess): Transport {
   const transport: Transport = {
     start: async () => {
       // What comes over the pipe is what the client expects, or it will say so.
@@ -38,10 +38,10 @@ export class Subscriber {
     { name: "chaos", version: "1" },
     { versionNegotiation: { mode: { pin: "2026-07-28" } } },
   );
-  readonly #face: FaceProcess;
+  readonly #face: McpServerProcess;
   readonly #subscriptions: (McpSubscription | undefined)[] = [];
 
-  constructor(face: FaceProcess) {
+  constructor(face: McpServerProcess) {
     this.#face = face;
     this.views = new Map(watchedUris.map((uri) => [uri, new View(uri, uri, () => readResource(face, uri))]));
     this.#client.setNotificationHandler("notifications/resources/updated", ({ params }) => {

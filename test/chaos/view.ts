@@ -1,4 +1,4 @@
-import type { FaceProcess } from "./face-process.ts";
+import type { McpServerProcess } from "./mcp-server-process.ts";
 import type { ViewHistory } from "./history.ts";
 import { now } from "./now.ts";
 import { lateUris } from "./surface.ts";
@@ -13,7 +13,7 @@ const absentOutcome = "ABSENT";
 let lastRead = 0;
 
 /** Reads a resource through the face: its text, `null` where nothing is there, `undefined` where it failed. */
-export async function readResource(face: FaceProcess, uri: string): Promise<string | null | undefined> {
+export async function readResource(face: McpServerProcess, uri: string): Promise<string | null | undefined> {
   lastRead += 1;
   const mayBeAbsent = lateUris.has(uri);
   const id = `read${lastRead}`;

@@ -4,10 +4,10 @@ import * as z from "zod";
 import { defineSurface, mcp, mcpTool, procedure, readOnly } from "../../src/index.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
-import { GateHarness } from "../mcp/gate-harness.ts";
+import { ConnectionHarness } from "../mcp/connection-harness.ts";
 import { settle } from "../surface/support.ts";
-import { StatelessHarness } from "./modern/modern-harness.ts";
-import { SessionHarness, callOf } from "./sessions/leg-harness.ts";
+import { StatelessHarness } from "./stateless/stateless-harness.ts";
+import { SessionHarness, callOf } from "./sessions/session-harness.ts";
 
 const stuck = readOnly(mcpTool(procedure({ input: z.object({}), output: z.object({}) })));
 const surface = defineSurface("deaf", { stuck });
@@ -118,7 +118,7 @@ describe.each(["stuck", "bespoke"])("The permit of a handler that ignores its si
 
   it.each(["legacy", "modern"] as const)("stays taken over standard input when its %s client cancels", async (era) => {
     const deaf = open();
-    const harness = await keep(new GateHarness(deaf.runtime)).open(era);
+    const harness = await keep(new ConnectionHarness(deaf.runtime)).open(era);
     const write = era === "modern" ? modernLine : legacyLine;
     for (let id = 0; id < 100; id += 1) {
       harness.gate.receive(write(id, "tools/call", { name, arguments: {} }));

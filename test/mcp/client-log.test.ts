@@ -3,7 +3,7 @@ import * as z from "zod";
 import { defineSurface, mcp } from "../../src/index.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { envelope } from "../fixtures/envelope.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { ConnectionHarness, type Sent } from "./connection-harness.ts";
 
 const knot: { self?: object } = {};
 knot.self = knot;
@@ -56,13 +56,13 @@ function createApp() {
     });
 }
 
-const opened: GateHarness[] = [];
+const opened: ConnectionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-async function open(era: Era): Promise<GateHarness> {
-  const harness = new GateHarness(createApp().open());
+async function open(era: Era): Promise<ConnectionHarness> {
+  const harness = new ConnectionHarness(createApp().open());
   opened.push(harness);
   return harness.open(era);
 }
@@ -163,7 +163,7 @@ describe("the client's log", () => {
       [createApp().open(), {}],
       [mcp(defineSurface("silent", {})).implement({}).open(), undefined],
     ] as const) {
-      const harness = new GateHarness(runtime);
+      const harness = new ConnectionHarness(runtime);
       const answer = await harness.request("modern", 1, { method: "server/discover" });
       const capabilities: unknown = Reflect.get(Object(answer["result"]), "capabilities");
       expect(Reflect.get(Object(capabilities), "logging")).toEqual(capability);

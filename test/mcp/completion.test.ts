@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { createFeaturesApp, tracks } from "./features-app.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { ConnectionHarness, type Sent } from "./connection-harness.ts";
 
-const opened: GateHarness[] = [];
+const opened: ConnectionHarness[] = [];
 afterEach(async () => {
   vi.useRealTimers();
   for (const harness of opened.splice(0)) await harness.close();
@@ -16,7 +16,7 @@ interface Way {
 }
 
 async function open({ era }: Way, onFault: () => void = () => {}): Promise<(params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(createFeaturesApp({ onFault }).open()).open(era);
+  const harness = await new ConnectionHarness(createFeaturesApp({ onFault }).open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (params) => {

@@ -6,7 +6,7 @@ import { createHostileApp } from "../fixtures/hostile.ts";
 import type { Request, Sent } from "./client-harness.ts";
 import { asks, featureAsks, knownTo, versions, withoutChance } from "./differential-cases.ts";
 import { createFeaturesApp } from "./features-app.ts";
-import { GateHarness } from "./gate-harness.ts";
+import { ConnectionHarness } from "./connection-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 
 const uri = "app://state";
@@ -21,11 +21,11 @@ function sorted(sent: readonly Sent[]): readonly Sent[] {
 }
 
 describe.each(versions)("a connection of ours and one of the SDK, with %s", (version, era) => {
-  let ours: GateHarness;
+  let ours: ConnectionHarness;
   let theirs: OracleHarness;
 
   async function open(create: () => AppRuntime): Promise<void> {
-    ours = await new GateHarness(create()).open(era, version);
+    ours = await new ConnectionHarness(create()).open(era, version);
     theirs = await new OracleHarness(create()).open(era, version);
   }
 

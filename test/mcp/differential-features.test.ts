@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { featureAsks, knownTo, review, versions, withoutChance } from "./differential-cases.ts";
 import { createFeaturesApp } from "./features-app.ts";
 import type { ClientHarness } from "./client-harness.ts";
-import { GateHarness } from "./gate-harness.ts";
+import { ConnectionHarness } from "./connection-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 
 describe.each(versions)("our server and the SDK's with prompts and hand-written entries, with %s", (version, era) => {
@@ -10,7 +10,7 @@ describe.each(versions)("our server and the SDK's with prompts and hand-written 
   let sdk: ClientHarness;
   beforeAll(async () => {
     [hot, sdk] = await Promise.all([
-      new GateHarness(createFeaturesApp().open()).open(era, version),
+      new ConnectionHarness(createFeaturesApp().open()).open(era, version),
       new OracleHarness(createFeaturesApp().open()).open(era, version),
     ]);
   });
@@ -59,7 +59,7 @@ describe.each(versions)("our server and the SDK's with prompts and hand-written 
       await harness.close();
       return answer;
     };
-    const ours = await greet(new GateHarness(createFeaturesApp().open()));
+    const ours = await greet(new ConnectionHarness(createFeaturesApp().open()));
     expect(ours).toEqual(knownTo(version, await greet(new OracleHarness(createFeaturesApp().open()))));
     const can = { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} };
     expect(ours).toHaveProperty("result.capabilities", can);

@@ -8,7 +8,7 @@ import type { Sent } from "./client-harness.ts";
 import { alike, asks, featureAsks, knownTo, versions, withoutChance } from "./differential-cases.ts";
 import { letIn, toCaller, viewAsks, type Coming } from "./differential-views-cases.ts";
 import { createFeaturesApp } from "./features-app.ts";
-import { OracleDoor, readMessages } from "./oracle/oracle-door.ts";
+import { OracleHttp, readMessages } from "./oracle/oracle-http.ts";
 import { createViewsApp } from "./views-app.ts";
 
 /** A method, its params, and members of their `_meta`. */
@@ -70,7 +70,7 @@ async function firstMessage({ body }: Response): Promise<unknown> {
 /** A client of our handler and one of the SDK, for the same app. Whoever opened it closes it. */
 class Pair {
   readonly #handler: HttpHandler;
-  readonly #door: OracleDoor;
+  readonly #door: OracleHttp;
   readonly #ours: Requests;
   readonly #theirs: Requests;
 
@@ -80,7 +80,7 @@ class Pair {
     const verify = async () => ({ id: "ann", scopes: scopes ?? [], resource });
     const auth = scopes === undefined ? { allowAnonymous: true } : { auth: bearer({ resource, verify }) };
     this.#handler = httpHandler(create(), { ...auth, rateLimit: false });
-    this.#door = new OracleDoor(create().open(), toCaller(coming));
+    this.#door = new OracleHttp(create().open(), toCaller(coming));
     this.#ours = new Requests(era, coming);
     this.#theirs = new Requests(era, coming);
     if (scopes !== undefined) this.#ours.headers["authorization"] = "Bearer t";

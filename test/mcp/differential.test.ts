@@ -21,7 +21,7 @@ import { envelope, handshake } from "../fixtures/envelope.ts";
 import { alike, asks, errorOf, knownTo, versions, withoutChance } from "./differential-cases.ts";
 import { letIn, toCaller, viewAsks } from "./differential-views-cases.ts";
 import type { ClientHarness, Sent } from "./client-harness.ts";
-import { GateHarness } from "./gate-harness.ts";
+import { ConnectionHarness } from "./connection-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 import { createViewsApp } from "./views-app.ts";
 import { draws } from "../setup/test-length.ts";
@@ -64,7 +64,7 @@ describe.each(versions)("our server and the SDK's, with %s", (version, era) => {
   beforeAll(async () => {
     const create = (): AppRuntime => createHostileApp({ pageSize: 7, onFault: () => {} }).open();
     [hot, sdk] = await Promise.all([
-      new GateHarness(create()).open(era, version),
+      new ConnectionHarness(create()).open(era, version),
       new OracleHarness(create()).open(era, version),
     ]);
   });
@@ -189,7 +189,7 @@ describe.each<Era>(["legacy", "modern"])("our server and the SDK's by views, in 
   it.each(letIn)("give the same answers to $who by the view $surface", async (coming) => {
     const caller = toCaller(coming);
     const [hot, sdk] = [
-      new GateHarness(createViewsApp().open(), caller),
+      new ConnectionHarness(createViewsApp().open(), caller),
       new OracleHarness(createViewsApp().open(), caller),
     ] as const;
     expect(await hot.request(era, "greeting", greeting)).toEqual(await sdk.request(era, "greeting", greeting));
@@ -204,7 +204,7 @@ describe.each<Era>(["legacy", "modern"])("our server and the SDK's by views, in 
 
 describe("server information of ours and the SDK's", () => {
   const create = (): readonly ClientHarness[] => [
-    new GateHarness(createHostileApp({ title: "Hostile" }).open()),
+    new ConnectionHarness(createHostileApp({ title: "Hostile" }).open()),
     new OracleHarness(createHostileApp({ title: "Hostile" }).open()),
   ];
 

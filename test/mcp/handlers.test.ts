@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Refusal, cell, cellSource, defineSurface, mcp, mcpResource, mcpTool, procedure } from "../../src/index.ts";
-import { GateHarness } from "./gate-harness.ts";
+import { ConnectionHarness } from "./connection-harness.ts";
 
 const half = "a\ud83d";
 const whole = "a\ufffd";
@@ -12,12 +12,12 @@ const surface = defineSurface("halves", {
   refuse: mcpTool(procedure({ input: z.object({}), output: z.string() })),
 });
 
-const opened: GateHarness[] = [];
+const opened: ConnectionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-async function open(): Promise<GateHarness> {
+async function open(): Promise<ConnectionHarness> {
   const app = mcp(surface, { uriPrefix: "app://" }).implement({
     state: cellSource(half),
     say: () => half,
@@ -25,7 +25,7 @@ async function open(): Promise<GateHarness> {
       throw new Refusal("HALF", half, { half });
     },
   });
-  const harness = new GateHarness(app.open());
+  const harness = new ConnectionHarness(app.open());
   opened.push(harness);
   return harness.open("modern");
 }

@@ -5,7 +5,7 @@ import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import type { Sent } from "./client-harness.ts";
-import { GateHarness } from "./gate-harness.ts";
+import { ConnectionHarness } from "./connection-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 
 const clientInfo = { name: "test", version: "1" };
@@ -16,7 +16,7 @@ function open(instructions?: string): AppRuntime {
 
 /** Sends one line to a gate and to the SDK, and waits for both answers. */
 async function toBoth(line: string, instructions?: string): Promise<readonly [hot: Sent, sdk: Sent]> {
-  const gates = [new GateHarness(open(instructions)), new OracleHarness(open(instructions))] as const;
+  const gates = [new ConnectionHarness(open(instructions)), new OracleHarness(open(instructions))] as const;
   try {
     const [hot, sdk] = await Promise.all(
       gates.map(async (harness) => {
@@ -79,7 +79,7 @@ describe("the handshake over stdio", () => {
   );
 
   it("takes a second handshake after the first was cancelled, and downgrades results to its version", async () => {
-    const harness = new GateHarness(open());
+    const harness = new ConnectionHarness(open());
     await harness.open("legacy", "2024-11-05");
     harness.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"open"}}');
     harness.receive(initializeLine("2025-06-18"));
@@ -91,7 +91,7 @@ describe("the handshake over stdio", () => {
   });
 
   it("fails on a bad progress token, and may then be sent again", async () => {
-    const harness = new GateHarness(open());
+    const harness = new ConnectionHarness(open());
     const bad = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo, _meta: { progressToken: {} } };
     expect(await harness.request("legacy", 1, { method: "initialize", params: bad })).toHaveProperty(
       "error.code",
@@ -105,7 +105,7 @@ describe("the handshake over stdio", () => {
   });
 
   it("keeps the version of a modern connection when its client sends initialize under the envelope", async () => {
-    const harness = await new GateHarness(open()).open("modern");
+    const harness = await new ConnectionHarness(open()).open("modern");
     const params = { protocolVersion: "2024-10-07", capabilities: {}, clientInfo };
     expect(await harness.request("modern", 1, { method: "initialize", params })).toHaveProperty("error.code", -32601);
     const call = { name: "echo", arguments: { text: "a" } };
@@ -115,7 +115,7 @@ describe("the handshake over stdio", () => {
   });
 
   it("knows no handshake of the other era", async () => {
-    const modern = await new GateHarness(open()).open("modern");
+    const modern = await new ConnectionHarness(open()).open("modern");
     expect(await modern.request("modern", 5, { method: "initialize" })).toHaveProperty("error");
     await modern.close();
   });

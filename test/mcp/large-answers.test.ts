@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { cell, cellSource, defineSurface, mcp, mcpResource, readOnly, mcpTool, procedure } from "../../src/index.ts";
 import { content, imageBlock, textBlock } from "../../src/catalog/content/content.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { ConnectionHarness, type Sent } from "./connection-harness.ts";
 
 const rows = Array.from({ length: 4000 }, (_, index) => ({ index, text: `row "${index}" of ü and \u{1f3fa}` }));
 const pixels = Buffer.alloc(12_000).toString("base64");
@@ -39,7 +39,7 @@ function createApp() {
     .views({ hub: { face: "gateway" } });
 }
 
-const opened: GateHarness[] = [];
+const opened: ConnectionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
@@ -51,7 +51,7 @@ async function open(
   { era }: { era: Era },
   create: () => Pick<ReturnType<typeof createUnpulled>, "open"> = createApp,
 ): Promise<(method: string, params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(create().open()).open(era);
+  const harness = await new ConnectionHarness(create().open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (method, params) => {

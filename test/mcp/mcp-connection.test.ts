@@ -8,15 +8,15 @@ import { CallQueue } from "../../src/mcp/dispatcher.ts";
 import { ClientRequest, Dispatcher } from "../../src/mcp/dispatcher.ts";
 import { closing, type RpcAnswer } from "../../src/mcp/protocol.ts";
 import { anonymous } from "../../src/surface/caller.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { ConnectionHarness, type Sent } from "./connection-harness.ts";
 
-const opened: GateHarness[] = [];
+const opened: ConnectionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-function open(): GateHarness {
-  const harness = new GateHarness(createHostileApp({ onFault: () => {} }).open());
+function open(): ConnectionHarness {
+  const harness = new ConnectionHarness(createHostileApp({ onFault: () => {} }).open());
   opened.push(harness);
   return harness;
 }
@@ -29,7 +29,7 @@ const busy = { code: -32000, message: "Server busy: too many requests are in fli
 const cancel = (requestId: unknown): string =>
   JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
 
-function methodsOf({ sent }: GateHarness): readonly unknown[] {
+function methodsOf({ sent }: ConnectionHarness): readonly unknown[] {
   return sent.map((message) => message["method"]).filter((method) => method !== undefined);
 }
 
@@ -102,7 +102,7 @@ describe("McpConnection", () => {
         b: { handler: () => void ran.push("b") },
       })
       .views(rules);
-    const harness = new GateHarness(app.open());
+    const harness = new ConnectionHarness(app.open());
     opened.push(harness);
     await harness.open("modern");
     harness.gate.receive(call(1, "a"));
@@ -193,7 +193,7 @@ describe("McpConnection", () => {
         },
       });
     const runtime = app.open();
-    const [harness, other] = [new GateHarness(runtime), new GateHarness(runtime)];
+    const [harness, other] = [new ConnectionHarness(runtime), new ConnectionHarness(runtime)];
     opened.push(harness);
     const uri = { method: "resources/subscribe", params: { uri: "surface://s/state" } };
     for (const each of [harness, other]) {
@@ -256,7 +256,7 @@ describe("McpConnection", () => {
     const list = { method: "tools/list" };
     const before = await harness.request("modern", 1, list);
     const old = { ...handshake, protocolVersion: "2024-11-05", _meta: { progressToken: {} } };
-    const again = await new GateHarness(createHostileApp({ onFault: () => {} }).open()).open("modern");
+    const again = await new ConnectionHarness(createHostileApp({ onFault: () => {} }).open()).open("modern");
     opened.push(again);
     expect(codeOf(await again.request("legacy", 2, { method: "initialize", params: old }))).toBe(-32602);
     expect((await again.request("modern", 1, list))["result"]).toEqual(before["result"]);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { appOfMount } from "../../src/builder/app-of-mount.ts";
 import { http } from "../../src/http/index.ts";
-import { Shelf } from "../catalog/mount-shelf.ts";
+import { Shelf } from "../catalog/mounts/mount-shelf.ts";
 import { agentKinds } from "../scenarios/support/clients.ts";
 
 const closing: { close(): Promise<unknown> }[] = [];

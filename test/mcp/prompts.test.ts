@@ -3,9 +3,9 @@ import type { McpOptions } from "../../src/index.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { createFeaturesApp, pixel } from "./features-app.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { ConnectionHarness, type Sent } from "./connection-harness.ts";
 
-const opened: GateHarness[] = [];
+const opened: ConnectionHarness[] = [];
 afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
@@ -17,7 +17,7 @@ interface Way {
 const ways = [{ era: "legacy" }, { era: "modern" }] as const;
 
 async function open({ era }: Way, more: McpOptions = {}): Promise<(method: string, params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(createFeaturesApp(more).open()).open(era);
+  const harness = await new ConnectionHarness(createFeaturesApp(more).open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (method, params) => {

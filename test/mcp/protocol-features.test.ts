@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { http } from "../../src/http/http.ts";
 import { handshake, legacyLine } from "../fixtures/envelope.ts";
 import { createFeaturesApp } from "./features-app.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { ConnectionHarness, type Sent } from "./connection-harness.ts";
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -12,7 +12,7 @@ afterEach(async () => {
 type Ask = (method: string, params?: object) => Promise<Sent>;
 
 async function overStdio(protocolVersion: string): Promise<Ask> {
-  const harness = new GateHarness(createFeaturesApp({ title: "Studio" }).open());
+  const harness = new ConnectionHarness(createFeaturesApp({ title: "Studio" }).open());
   open.push(() => harness.close());
   let id = 0;
   const ask: Ask = (method, params = {}) => harness.request("legacy", (id += 1), { method, params });

@@ -21,7 +21,7 @@ import { inProcess } from "../../src/links/in-process.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import type { ClientHarness } from "./client-harness.ts";
-import { GateHarness } from "./gate-harness.ts";
+import { ConnectionHarness } from "./connection-harness.ts";
 import { OracleHarness } from "./oracle/oracle-harness.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { ManualClock } from "./subscriptions/session-harness.ts";
@@ -167,7 +167,10 @@ function open(create: (runtime: AppRuntime) => ClientHarness): ClientHarness {
   return harness;
 }
 
-const served = [(runtime: AppRuntime) => new GateHarness(runtime), (runtime: AppRuntime) => new OracleHarness(runtime)];
+const served = [
+  (runtime: AppRuntime) => new ConnectionHarness(runtime),
+  (runtime: AppRuntime) => new OracleHarness(runtime),
+];
 
 describe.each(["legacy", "modern"] as const)("a list with items in the %s era", (era) => {
   it("is the same by our server and by the SDK's, page by page", async () => {

@@ -3,7 +3,7 @@ import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { McpConnection } from "../../src/mcp/mcp-connection.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
-import type { Sent } from "./gate-harness.ts";
+import type { Sent } from "./connection-harness.ts";
 import { createViewsApp, rules, type ViewsApp } from "./views-app.ts";
 
 type Ask = readonly [method: string, params?: object];

@@ -1,13 +1,13 @@
 import type { JsonValue } from "../../src/schema/json.ts";
 import { differences } from "./differences.ts";
-import type { Door, OpenDoor } from "./door.ts";
+import type { TestedTransport, OpenTransport } from "./tested-transport.ts";
 import type { Exposure, Found } from "./exposure.ts";
 import { readScope, surfaceName, wireNameOf, type RandomSurface } from "./random-surface.ts";
 
 /** What lists are compared by. */
 interface Listing {
-  readonly door: Door;
-  readonly open: OpenDoor;
+  readonly door: TestedTransport;
+  readonly open: OpenTransport;
   readonly ran: Set<string>;
   readonly ambient: ReadonlySet<string>;
   readonly surface: RandomSurface;

@@ -1,6 +1,6 @@
 import { sample } from "fast-check";
 import type { Caller } from "../../src/surface/caller.ts";
-import { openHttp, openInMemory, type LiveDoor } from "./live-door.ts";
+import { openHttp, openInMemory, type LiveTransport } from "./live-transport.ts";
 import { LiveOracle } from "./live-oracle.ts";
 import { wireFor, type Wire } from "./live-requests.ts";
 import { faultsOfList, faultsOfText } from "./live-checks.ts";
@@ -38,7 +38,7 @@ class LivePlay {
   readonly #script: LiveScript;
   readonly #counts: LiveCounts;
   readonly #world: ReturnType<typeof createWorld>;
-  readonly #door: LiveDoor;
+  readonly #door: LiveTransport;
   readonly #links: PartLink[] = [];
   #rules: LiveScript["world"]["rules"];
   #epoch = 0;

@@ -1,8 +1,8 @@
 import type { Caller } from "../../src/surface/caller.ts";
 import { allWays, type Ask, never, openings, type Verdict, type Way } from "./asks.ts";
 import { differences } from "./differences.ts";
-import type { Door, OpenDoor, Told } from "./door.ts";
-import { doors } from "./doors.ts";
+import type { TestedTransport, OpenTransport, Told } from "./tested-transport.ts";
+import { doors } from "./tested-transports.ts";
 import { Exposure } from "./exposure.ts";
 import { checkLists } from "./lists.ts";
 import { createRecordedApp } from "./recorded-app.ts";
@@ -13,8 +13,8 @@ const atOnce = 64;
 
 /** What there is to look into while a door is tried. */
 interface Trial {
-  readonly door: Door;
-  readonly open: OpenDoor;
+  readonly door: TestedTransport;
+  readonly open: OpenTransport;
   /** What ran since it was last emptied. */
   readonly ran: Set<string>;
   /** What the list of resources may run at any time: it is told whenever it has changed. */
@@ -40,7 +40,7 @@ async function askAll({ open }: Trial, { rows, watches }: Way): Promise<readonly
   return told;
 }
 
-function expectedOf({ verdict }: Ask, { hidesWatched }: Door, { watches }: Way): Verdict {
+function expectedOf({ verdict }: Ask, { hidesWatched }: TestedTransport, { watches }: Way): Verdict {
   return verdict === "denied" && hidesWatched && watches ? "unknown" : verdict;
 }
 
@@ -75,7 +75,7 @@ class Recording {
 }
 
 interface Opening {
-  readonly door: Door;
+  readonly door: TestedTransport;
   readonly surface: RandomSurface;
   readonly caller: Caller | undefined;
   readonly nth: number;

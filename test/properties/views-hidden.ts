@@ -2,25 +2,25 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import { standingOf, verdictOf } from "./views-model.ts";
-import { openRaw, type RawDoor } from "./views-door.ts";
+import { openRaw, type RawClient } from "./views-raw-client.ts";
 import { withWorld } from "./views-served.ts";
 import { idOf, randomWorld, type RandomThing } from "./views-world.ts";
 
 const never = 9;
 const tone = { tone: "kind" };
 
-type Ask = (door: RawDoor, id: string) => Promise<string>;
+type Ask = (door: RawClient, id: string) => Promise<string>;
 
 function uriOf(sort: RandomThing["sort"], id: string): string {
   return `surface://world/${id}${sort === "template" ? "/kind" : ""}`;
 }
 
-function callOf(door: RawDoor, name: string, args: object = {}): Promise<string> {
+function callOf(door: RawClient, name: string, args: object = {}): Promise<string> {
   return door.ask("tools/call", { name, arguments: args });
 }
 
 /** Searches for a text. Partial matches are left out of the answer: visible ones are near one text and not near another. */
-async function searchFor(door: RawDoor, q: string): Promise<string> {
+async function searchFor(door: RawClient, q: string): Promise<string> {
   const answer = await callOf(door, "search", { q });
   const tools: unknown = Object(
     Object(Object(JSON.parse(answer.slice(answer.indexOf("{")))).result).structuredContent,
@@ -69,7 +69,7 @@ function withoutName(answer: string, id: string): string {
   return answer.replaceAll(id, "ID").replaceAll(toWire(id), "WIRE");
 }
 
-async function expectAsNone(door: RawDoor, thing: RandomThing): Promise<void> {
+async function expectAsNone(door: RawClient, thing: RandomThing): Promise<void> {
   for (const ask of asksFor(thing.sort)) {
     const [id, none] = [idOf(thing), idOf({ ...thing, nr: never })];
     expect(withoutName(await ask(door, id), id)).toBe(withoutName(await ask(door, none), none));

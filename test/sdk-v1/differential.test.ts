@@ -4,17 +4,17 @@ import { createHostileApp } from "../fixtures/hostile.ts";
 import { asks, featureAsks, withoutChance } from "../mcp/differential-cases.ts";
 import { letIn, keptOut, toCaller, viewAsks, type Coming } from "../mcp/differential-views-cases.ts";
 import { createFeaturesApp } from "../mcp/features-app.ts";
-import { GateHarness } from "../mcp/gate-harness.ts";
+import { ConnectionHarness } from "../mcp/connection-harness.ts";
 import { createViewsApp } from "../mcp/views-app.ts";
 import { V1Harness } from "./v1-harness.ts";
 
 describe("a server of the SDK 1.x and the gate, over the hostile app", () => {
-  let gate: GateHarness;
+  let gate: ConnectionHarness;
   let attached: V1Harness;
   const quiet = { pageSize: 7, onFault: () => {} };
 
   beforeAll(async () => {
-    gate = await new GateHarness(createHostileApp(quiet).open()).open("legacy");
+    gate = await new ConnectionHarness(createHostileApp(quiet).open()).open("legacy");
     attached = await new V1Harness(createHostileApp(quiet)).open();
   });
   afterAll(() => Promise.all([gate.close(), attached.close()]));
@@ -48,7 +48,7 @@ describe("a server of the SDK 1.x and the gate, over the hostile app", () => {
 
 describe("a server of the SDK 1.x and the gate, over the features app", () => {
   it("give the same answer to every method", async () => {
-    const gate = await new GateHarness(createFeaturesApp().open()).open("legacy");
+    const gate = await new ConnectionHarness(createFeaturesApp().open()).open("legacy");
     const attached = await new V1Harness(createFeaturesApp()).open();
     for (const [id, [method, params]] of featureAsks.entries()) {
       const ours = await gate.request("legacy", id, { method, params });
@@ -64,7 +64,7 @@ describe("a server of the SDK 1.x and the gate, by views", () => {
     new V1Harness(createViewsApp().app, { caller: () => toCaller(coming) });
 
   it.each(letIn)("give the same answers to $who by the view $surface", async (coming) => {
-    const gate = await new GateHarness(createViewsApp().open(), toCaller(coming)).open("legacy");
+    const gate = await new ConnectionHarness(createViewsApp().open(), toCaller(coming)).open("legacy");
     const attached = await attachAs(coming).open();
     for (const [id, [method, params]] of viewAsks.entries()) {
       const ours = await gate.request("legacy", id, { method, params });
@@ -75,7 +75,7 @@ describe("a server of the SDK 1.x and the gate, by views", () => {
   });
 
   it.each(keptOut)("refuse $who alike by the view $surface", async (coming) => {
-    const gate = new GateHarness(createViewsApp().open(), toCaller(coming));
+    const gate = new ConnectionHarness(createViewsApp().open(), toCaller(coming));
     const attached = await attachAs(coming).open();
     const why = await gate.request("legacy", "why", { method: "initialize", params: handshake });
     for (const [id, [method, params]] of viewAsks.entries()) {

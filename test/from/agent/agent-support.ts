@@ -5,7 +5,7 @@ import type { MountSource } from "../../../src/catalog/mounts/mount.ts";
 import type { ToolOutcome } from "../../../src/catalog/outcome.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
-import { mount } from "../../catalog/mount-support.ts";
+import { mount } from "../../catalog/mounts/mount-support.ts";
 
 /** What one call of an agent has come to so far. */
 export interface StartedRun {

@@ -171,7 +171,7 @@ describe("the steps of an agent (D11)", () => {
       },
     });
     const progress: unknown[] = [];
-    const { context } = await import("../../catalog/mount-support.ts");
+    const { context } = await import("../../catalog/mounts/mount-support.ts");
     await source.invoke("quiet", undefined, { ...context, progress: (report) => void progress.push(report) });
     expect(progress).toHaveLength(1);
   });

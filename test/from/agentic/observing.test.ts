@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agenticService } from "../../../src/from/agentic/agentic-service.ts";
 import type { AgenticService, Observe } from "../../../src/from/agentic/service-shape.ts";
-import { context } from "../../catalog/mount-support.ts";
+import { context } from "../../catalog/mounts/mount-support.ts";
 import { act, settled, show, stage, state, type Actions, type States } from "./support.ts";
 
 /** What a caller who casts may hand over as an observable. */

@@ -4,7 +4,7 @@ import { agenticService, type AgenticServices } from "../../../src/from/agentic/
 import type { AgenticOptions } from "../../../src/from/agentic/agentic-options.ts";
 import type { AgenticAction, AgenticService, AgenticState, Observe } from "../../../src/from/agentic/service-shape.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
-import { context } from "../../catalog/mount-support.ts";
+import { context } from "../../catalog/mounts/mount-support.ts";
 
 /** Something that is told to whoever observes it, and knows how many do. */
 export class Told<TValue> {

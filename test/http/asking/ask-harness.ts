@@ -2,7 +2,7 @@ import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/options.ts";
 import type { McpOptions } from "../../../src/index.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
-import { callOf, type FakeReply, SessionHarness, type Sent } from "../sessions/leg-harness.ts";
+import { callOf, type FakeReply, SessionHarness, type Sent } from "../sessions/session-harness.ts";
 import { type AskingApp, openAskingApp } from "./asking-app.ts";
 
 /** Everything that a client can be asked. */

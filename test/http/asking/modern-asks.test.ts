@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/surface/caller.ts";
-import { StatelessHarness } from "../modern/modern-harness.ts";
-import type { FakeReply } from "../sessions/leg-harness.ts";
+import { StatelessHarness } from "../stateless/stateless-harness.ts";
+import type { FakeReply } from "../sessions/session-harness.ts";
 import { able, accept, resultOf } from "./ask-harness.ts";
 import { type AskingApp, openAskingApp } from "./asking-app.ts";
 

@@ -5,7 +5,7 @@ import type { HttpBounds } from "../../../src/http/options.ts";
 import { toRpcError } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { settle } from "../../surface/support.ts";
-import { callOf } from "../sessions/leg-harness.ts";
+import { callOf } from "../sessions/session-harness.ts";
 import { able, accept, AskHarness, questionsOf } from "./ask-harness.ts";
 
 const opened: AskHarness[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bearer } from "../../../src/http/auth/http-auth.ts";
-import { doorOf, resource, verdict } from "./setup.ts";
+import { createAuthHarness, resource, verdict } from "./setup.ts";
 
 describe("bearer()", () => {
   it("keeps the given options, and fills in defaults", () => {
@@ -31,6 +31,6 @@ describe("bearer()", () => {
 
   it("makes a plain object: the authenticator checks a hand-written one, too", () => {
     const auth = { resource: "ci", scopes: [], authorizationServers: [], timeoutMs: 1, verify: async () => verdict() };
-    expect(() => doorOf(auth)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+    expect(() => createAuthHarness(auth)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   });
 });

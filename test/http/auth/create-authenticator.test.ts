@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/surface/system-clock.ts";
 import { bearer, type BearerOptions } from "../../../src/http/auth/http-auth.ts";
 import { toCallerJson } from "../../../src/links/wire/request-params.ts";
 import { noteRejections, settle } from "../../surface/support.ts";
-import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
+import { callerOf, createAuthHarness, harnessVerifying, resource, saying, told, verdict } from "./setup.ts";
 
 const metadata = 'resource_metadata="https://ci.example/.well-known/oauth-protected-resource/mcp"';
 const authorizationServers = ["https://login.example"];
@@ -13,7 +13,7 @@ const token = "a-token-of-alice-0123456789";
 
 describe("Authenticator", () => {
   it("returns the caller of a verified token", async () => {
-    const { ask, faults } = doorSaying(async () =>
+    const { ask, faults } = harnessVerifying(async () =>
       verdict({ clientId: "ide", expiresAt: 9e9, claims: { email: "a@b" } }),
     );
     expect(callerOf(await ask(`Bearer ${token}`))).toEqual({
@@ -30,7 +30,7 @@ describe("Authenticator", () => {
   it("freezes a copy of the verifier's resources", async () => {
     const actions = ["write"];
     const resources = { "repo:web": actions, ["__proto__"]: ["read"] };
-    const { ask } = doorSaying(async () => verdict({ resources }));
+    const { ask } = harnessVerifying(async () => verdict({ resources }));
     const caller = callerOf(await ask(`Bearer ${token}`));
     actions.push("delete");
     expect(Object.entries(caller.resources ?? {})).toEqual([
@@ -42,19 +42,19 @@ describe("Authenticator", () => {
 
   it("refuses a revoked token", async () => {
     const controller = new AbortController();
-    const { ask } = doorSaying(async () => verdict({ revoked: controller.signal }));
+    const { ask } = harnessVerifying(async () => verdict({ revoked: controller.signal }));
     expect(told(await ask(`Bearer ${token}`)).status).toBe(200);
     controller.abort();
     expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
   });
 
   it.each(["bearer", "BEARER", "BeArEr"])("takes the scheme in any case when it is %s", async (scheme) => {
-    const { ask } = doorSaying(async () => verdict());
+    const { ask } = harnessVerifying(async () => verdict());
     expect(told(await ask(`${scheme} ${token}`)).status).toBe(200);
   });
 
   it("challenges without an error when there is no token", async () => {
-    const { ask } = doorSaying(async () => verdict());
+    const { ask } = harnessVerifying(async () => verdict());
     // The query of the request has one: it is not looked for there.
     expect(told(await ask())).toEqual(missing);
     expect(told(await ask("Basic YTpi"))).toEqual(missing);
@@ -71,7 +71,7 @@ describe("Authenticator", () => {
     ["it is longer than 16 KiB", [`Bearer ${"a".repeat(16 * 1024 + 1)}`]],
   ])("does not ask the verifier when %s", async (_, values) => {
     let asked = 0;
-    const { ask } = doorSaying(async () => {
+    const { ask } = harnessVerifying(async () => {
       asked += 1;
       return verdict();
     });
@@ -80,7 +80,7 @@ describe("Authenticator", () => {
   });
 
   it("takes a token of 16 KiB", async () => {
-    const { ask } = doorSaying(async () => verdict());
+    const { ask } = harnessVerifying(async () => verdict());
     expect(told(await ask(`Bearer ${"a".repeat(16 * 1024)}`)).status).toBe(200);
   });
 
@@ -90,7 +90,7 @@ describe("Authenticator", () => {
     ["it has expired", verdict({ expiresAt: Date.now() / 1000 - 1 })],
     ["it is not valid yet", verdict({ notBefore: Date.now() / 1000 + 60 })],
   ])("refuses a token when %s", async (_, said) => {
-    const { ask, faults } = doorSaying(async () => saying(said));
+    const { ask, faults } = harnessVerifying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
     expect(faults).toEqual([]);
   });
@@ -103,7 +103,7 @@ describe("Authenticator", () => {
     ["it is for us with a slash", verdict({ resource: `${resource}/` })],
     ["it is for us in capitals", verdict({ resource: "https://CI.example/mcp" })],
   ])("refuses a token when %s, and logs both spellings of the resource", async (_, said) => {
-    const { ask, faults } = doorSaying(async () => saying(said));
+    const { ask, faults } = harnessVerifying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
     expect(faults).toMatchObject([{ cause: { message: expect.stringContaining(`this server is "${resource}"`) } }]);
   });
@@ -112,14 +112,14 @@ describe("Authenticator", () => {
     ["a list", [resource, "https://other.example"]],
     ["a URL", new URL(resource)],
   ])("takes a token when it is for us in %s", async (_, audience) => {
-    const { ask } = doorSaying(async () => verdict({ resource: audience }));
+    const { ask } = harnessVerifying(async () => verdict({ resource: audience }));
     expect(told(await ask(`Bearer ${token}`)).status).toBe(200);
   });
 
   it("refuses a token from the second on in which it expires", async () => {
     let now = 99_999;
     const auth = bearer({ resource, verify: async () => verdict({ expiresAt: 100 }) });
-    const { ask } = doorOf(auth, { today: () => now });
+    const { ask } = createAuthHarness(auth, { today: () => now });
     expect(told(await ask("Bearer a")).status).toBe(200);
     now = 100_000;
     expect(told(await ask("Bearer a"))).toEqual(invalid);
@@ -159,7 +159,7 @@ describe("Authenticator", () => {
     ["the token in its claims", verdict({ claims: { raw: { header: `Bearer ${token}` } } })],
     ["true", true],
   ])("answers 503 and reports a fault when the verifier returns %s", async (_, said) => {
-    const { ask, faults } = doorSaying(async () => saying(said));
+    const { ask, faults } = harnessVerifying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual({ status: 503, challenge: undefined });
     expect(faults).toHaveLength(1);
   });
@@ -168,7 +168,7 @@ describe("Authenticator", () => {
     const long = "\n".repeat(1024);
     const scopes = Array.from({ length: 1024 }, (_, at) => `a:${at}`.padEnd(12));
     const said = { id: long, issuer: long, clientId: long, scopes, claims: { all: "x".repeat(16 * 1024 - 10) } };
-    const { ask } = doorSaying(async () => verdict({ ...said, resources: { all: ["x".repeat(16 * 1024 - 4)] } }));
+    const { ask } = harnessVerifying(async () => verdict({ ...said, resources: { all: ["x".repeat(16 * 1024 - 4)] } }));
     const caller = callerOf(await ask(`Bearer ${token}`));
     expect(toCallerJson(caller, "a member")).toMatchObject({ ...said });
   });
@@ -178,7 +178,7 @@ describe("Authenticator", () => {
       throw new Error("store db-7 is gone");
     };
     for (const verify of [fail, async () => fail()]) {
-      const { ask, faults } = doorSaying(verify);
+      const { ask, faults } = harnessVerifying(verify);
       const found = await ask(`Bearer ${token}`);
       expect(found).toMatchObject({ status: 503 });
       const { body = "" } = "status" in found ? found : {};
@@ -223,7 +223,7 @@ describe("Authenticator", () => {
     ],
   ])("answers without an unhandled rejection when the verifier %s", async (_what, status, verify) => {
     const rejections = noteRejections();
-    const { ask } = doorSaying(verify, { timeoutMs: 20 });
+    const { ask } = harnessVerifying(verify, { timeoutMs: 20 });
     expect(told(await ask(`Bearer ${token}`)).status).toBe(status);
     await settle();
     expect(rejections.end()).toEqual([]);
@@ -238,7 +238,7 @@ describe("Authenticator", () => {
         signal.addEventListener("abort", () => setImmediate(() => reject(new Error("late"))));
       });
     };
-    const { ask, faults } = doorSaying(verify, { timeoutMs: 20 });
+    const { ask, faults } = harnessVerifying(verify, { timeoutMs: 20 });
     expect(told(await ask(`Bearer ${token}`)).status).toBe(503);
     expect(seen?.aborted).toBe(true);
     expect(String(faults[0]?.cause)).toContain("within 20 ms");
@@ -254,14 +254,14 @@ describe("Authenticator", () => {
         return () => void (running -= 1);
       },
     };
-    const { ask } = doorOf(bearer({ resource, verify: async () => verdict() }), { clock });
+    const { ask } = createAuthHarness(bearer({ resource, verify: async () => verdict() }), { clock });
     await ask("Bearer a");
     expect(running).toBe(0);
   });
 
   it("asks the verifier on every request, so that a token taken back is no good at once", async () => {
     let isGood = true;
-    const { ask } = doorSaying(async () => (isGood ? verdict() : undefined));
+    const { ask } = harnessVerifying(async () => (isGood ? verdict() : undefined));
     expect(told(await ask("Bearer a")).status).toBe(200);
     isGood = false;
     expect(told(await ask("Bearer a")).status).toBe(401);
@@ -269,20 +269,20 @@ describe("Authenticator", () => {
 
   it("answers 403 with all scopes that the server requires when a token lacks one", async () => {
     const scopes = ["mcp", "staff"];
-    const { ask } = doorSaying(async () => verdict({ scopes: ["mcp"] }), { scopes, authorizationServers });
+    const { ask } = harnessVerifying(async () => verdict({ scopes: ["mcp"] }), { scopes, authorizationServers });
     const challenge = `Bearer error="insufficient_scope", scope="mcp staff ci:read", ${metadata}`;
     expect(told(await ask("Bearer a"))).toEqual({ status: 403, challenge });
   });
 
   it("names all scopes of an operation, and those of the server, in a challenge", () => {
-    const { authenticator } = doorSaying(async () => verdict(), { scopes: ["mcp"], authorizationServers });
+    const { authenticator } = harnessVerifying(async () => verdict(), { scopes: ["mcp"], authorizationServers });
     const challenge = `Bearer error="insufficient_scope", scope="mcp ci:write ci:admin", ${metadata}`;
     expect(authenticator.challenge(["ci:write", "ci:admin"])).toBe(challenge);
   });
 
   it("returns frozen copies", async () => {
     const said = { id: "alice", scopes: ["ci:read"], resource, claims: { groups: ["a"] } };
-    const { ask } = doorSaying(async () => said);
+    const { ask } = harnessVerifying(async () => said);
     const caller = callerOf(await ask("Bearer a"));
     said.scopes.push("ci:write");
     said.claims.groups.push("b");
@@ -297,7 +297,7 @@ describe("Authenticator", () => {
       authorizationServers: ["https://login.example"],
       verify: async () => verdict(),
     });
-    const { authenticator } = doorOf(auth);
+    const { authenticator } = createAuthHarness(auth);
     expect(authenticator.metadataPaths).toEqual([
       "/.well-known/oauth-protected-resource/team/mcp",
       "/.well-known/oauth-protected-resource/mcp",
@@ -316,16 +316,16 @@ describe("Authenticator", () => {
   });
 
   it("publishes no metadata, and names none, without an issuer that clients could be sent to", async () => {
-    const { authenticator, ask } = doorSaying(async () => undefined);
+    const { authenticator, ask } = harnessVerifying(async () => undefined);
     expect(authenticator.metadataPaths).toEqual([]);
     expect(told(await ask("Bearer a")).challenge).toBe('Bearer error="invalid_token", scope="ci:read"');
-    const { ask: askWith } = doorSaying(async () => undefined, { authorizationServers });
+    const { ask: askWith } = harnessVerifying(async () => undefined, { authorizationServers });
     expect(told(await askWith("Bearer a")).challenge).toContain(metadata);
   });
 
   it("lists the scope of a single tool in its metadata only if the author's options name it", () => {
     const listed = (more: Partial<BearerOptions>): unknown => {
-      const { authenticator } = doorOf(bearer({ resource, verify: async () => verdict(), ...more }));
+      const { authenticator } = createAuthHarness(bearer({ resource, verify: async () => verdict(), ...more }));
       return JSON.parse(authenticator.metadata().body ?? "").scopes_supported;
     };
     expect(listed({})).toEqual(["ci:read", "ci:write"]);
@@ -346,7 +346,7 @@ describe("the report of a verifier's error", () => {
     ["as what was thrown", { token: jwt }],
     ["as a text", jwt],
   ])("has nothing of the token when that is %s", async (_, thrown) => {
-    const { ask, faults } = doorSaying(async () => Promise.reject(thrown));
+    const { ask, faults } = harnessVerifying(async () => Promise.reject(thrown));
     await ask(`Bearer ${jwt}`);
     const { inspect } = await import("node:util");
     const log = inspect(faults, { depth: 10, showHidden: true });
@@ -357,7 +357,7 @@ describe("the report of a verifier's error", () => {
   it("is written also for a thrown value that cannot be inspected", async () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
-    const { ask, faults } = doorSaying(async () => Promise.reject(proxy));
+    const { ask, faults } = harnessVerifying(async () => Promise.reject(proxy));
     expect(told(await ask("Bearer a")).status).toBe(503);
     expect(faults).toHaveLength(1);
   });

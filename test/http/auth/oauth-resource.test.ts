@@ -4,7 +4,7 @@ import { SurfaceError } from "../../../src/errors.ts";
 import { oauthResource, type OauthResourceOptions } from "../../../src/http/auth/oauth-resource.ts";
 import { startIssuer, type Issuer, type TokenName, type TokenWish } from "../support/issuer.ts";
 import { withFaults } from "../support/with-faults.ts";
-import { callerOf, doorOf, resource, told, type Door } from "./setup.ts";
+import { callerOf, createAuthHarness, resource, told, type AuthHarness } from "./setup.ts";
 
 let issuer: Issuer;
 
@@ -22,11 +22,11 @@ function options(changes: Partial<OauthResourceOptions> = {}): OauthResourceOpti
   return { issuer: issuer.issuer, jwks: issuer.jwks, resource, ...changes };
 }
 
-function door(changes: Partial<OauthResourceOptions> = {}): Door {
-  return doorOf(withFaults(oauthResource(options(changes)), issuer));
+function door(changes: Partial<OauthResourceOptions> = {}): AuthHarness {
+  return createAuthHarness(withFaults(oauthResource(options(changes)), issuer));
 }
 
-async function statusOf(token: string, at: Door = door()): Promise<number> {
+async function statusOf(token: string, at: AuthHarness = door()): Promise<number> {
   return told(await at.ask(`Bearer ${token}`)).status;
 }
 

@@ -25,20 +25,20 @@ export function requestWith(...values: readonly string[]): HttpRequest {
   };
 }
 
-/** What a verifier says of a good token, changed. */
+/** Returns a valid token, with changes. */
 export function verdict(changes: Partial<Record<keyof VerifiedToken, unknown>> = {}): VerifiedToken {
   // Whatever a verifier in plain JavaScript may say.
   return { id: "alice", scopes: ["ci:read"], resource, ...changes } as VerifiedToken;
 }
 
-export interface Door {
+export interface AuthHarness {
   readonly authenticator: Authenticator;
   readonly faults: Fault[];
   readonly ask: (...values: readonly string[]) => Promise<Caller | HttpAnswer>;
 }
 
-/** An authenticator whose faults are kept. */
-export function doorOf(auth: HttpAuth, changes: Partial<AuthenticatorDeps> = {}): Door {
+/** Creates an authenticator that keeps its faults. */
+export function createAuthHarness(auth: HttpAuth, changes: Partial<AuthenticatorDeps> = {}): AuthHarness {
   const faults: Fault[] = [];
   const report: FaultReporter = (fault) => void faults.push(fault);
   const budgets = createBudgets(resolveLimits(), () => {});
@@ -53,12 +53,12 @@ export async function saying(said: unknown): Promise<VerifiedToken | undefined> 
   return said as VerifiedToken | undefined;
 }
 
-/** One whose verifier says this of every token. */
-export function doorSaying(verify: BearerOptions["verify"], changes: Partial<BearerOptions> = {}): Door {
-  return doorOf(bearer({ resource, verify, ...changes }));
+/** Creates an authenticator with a verifier. */
+export function harnessVerifying(verify: BearerOptions["verify"], changes: Partial<BearerOptions> = {}): AuthHarness {
+  return createAuthHarness(bearer({ resource, verify, ...changes }));
 }
 
-/** The status of an answer, and what it says of how to be let in; of a caller, 200. */
+/** Returns status and challenge of an answer; 200 for a caller. */
 export function told(found: Caller | HttpAnswer): { status: number; challenge?: string | undefined } {
   if (!("status" in found)) return { status: 200 };
   return { status: found.status, challenge: found.headers?.["www-authenticate"] };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Leaving } from "../../../src/http/auth/verifications.ts";
 import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
-import { doorOf, requestWith, resource, verdict } from "./setup.ts";
+import { createAuthHarness, requestWith, resource, verdict } from "./setup.ts";
 
 type Verdict = ReturnType<typeof verdict> | undefined;
 
@@ -17,7 +17,7 @@ function createWaiting() {
     signals.push(signal);
     return new Promise((resolve) => says.push(resolve));
   };
-  const door = doorOf(bearer({ resource, verify }), { clock });
+  const door = createAuthHarness(bearer({ resource, verify }), { clock });
   const ask = (address?: string, reply?: Leaving, token = "a") =>
     door.authenticator.authenticate({ ...requestWith(`Bearer ${token}`), address }, reply);
   const askMany = (count: number, address?: string, name = "unknown") =>
@@ -196,7 +196,7 @@ describe("an authenticator", () => {
   it("remembers no more than 4,096 refused tokens, the newest", async () => {
     let asked = 0;
     const verify = async (): Promise<undefined> => void (asked += 1);
-    const { ask } = doorOf(bearer({ resource, verify }), { clock: new ManualClock() });
+    const { ask } = createAuthHarness(bearer({ resource, verify }), { clock: new ManualClock() });
     for (let at = 0; at < 4097; at += 1) await ask(`Bearer t${at}`);
     await ask("Bearer t1");
     expect(asked).toBe(4097);
@@ -232,7 +232,7 @@ describe("an authenticator", () => {
     const broken = async (): Promise<never> => {
       throw new TypeError("the store is down");
     };
-    const { ask, faults } = doorOf(bearer({ resource, verify: broken }), { clock });
+    const { ask, faults } = createAuthHarness(bearer({ resource, verify: broken }), { clock });
     const answers = await Promise.all([1, 2, 3].map(() => ask("Bearer a")));
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(faults).toMatchObject([{ where: "the verifier of tokens" }]);
@@ -259,7 +259,7 @@ describe("an authenticator", () => {
       // What a verifier in plain JavaScript may return.
       return answer as Verdict;
     };
-    const { ask, faults } = doorOf(bearer({ resource, verify }), { clock: new ManualClock() });
+    const { ask, faults } = createAuthHarness(bearer({ resource, verify }), { clock: new ManualClock() });
     expect(await ask("Bearer 6")).toMatchObject({ status: 401 });
     const ids: unknown[] = [];
     for (const token of [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5]) {
@@ -278,7 +278,7 @@ describe("an authenticator", () => {
     const failing = async (token: string): Promise<never> => {
       throw new TypeError(`odd length ${token.length}`);
     };
-    const { ask, faults } = doorOf(bearer({ resource, verify: failing }), { clock });
+    const { ask, faults } = createAuthHarness(bearer({ resource, verify: failing }), { clock });
     const answers = [];
     for (let length = 1; length <= 40; length += 1) answers.push(await ask(`Bearer ${"a".repeat(length)}`));
     expect(faults).toHaveLength(32);

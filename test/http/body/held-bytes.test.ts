@@ -6,9 +6,9 @@ import { bearer, http, type HttpServing } from "../../../src/http/index.ts";
 import { cell, defineSurface, mcp, mcpResource, unixSocket } from "../../../src/index.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { head, RawClient } from "../node/raw-client.ts";
-import { StatelessHarness } from "../modern/modern-harness.ts";
+import { StatelessHarness } from "../stateless/stateless-harness.ts";
 import { openSteps } from "../sessions/app.ts";
-import { SessionHarness } from "../sessions/leg-harness.ts";
+import { SessionHarness } from "../sessions/session-harness.ts";
 import { createDemo, type Demo } from "../support/demo-app.ts";
 import { modernPost } from "../support/modern-post.ts";
 

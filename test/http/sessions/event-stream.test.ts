@@ -11,7 +11,7 @@ import {
 } from "../../../src/http/sessions/event-log.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
-import { FakeSink } from "./leg-harness.ts";
+import { FakeSink } from "./session-harness.ts";
 
 /** Something is said, the connection is cut with so many events lost on the way, the client is back, or reads so much. */
 type Step =

@@ -4,7 +4,7 @@ import type { HttpBounds } from "../../../src/http/options.ts";
 import { SessionStreams } from "../../../src/http/sessions/session-streams.ts";
 import { defineSurface, mcp } from "../../../src/index.ts";
 import { openSteps } from "./app.ts";
-import { callOf, SessionHarness, type FakeReply } from "./leg-harness.ts";
+import { callOf, SessionHarness, type FakeReply } from "./session-harness.ts";
 
 const opened: SessionHarness[] = [];
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { createAskingApp, type Begun } from "../asking-app.ts";
 import { withoutChance } from "../differential-cases.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import type { ClientHarness, Request, Sent } from "../client-harness.ts";
-import { GateHarness } from "../gate-harness.ts";
+import { ConnectionHarness } from "../connection-harness.ts";
 import { OracleHarness } from "../oracle/oracle-harness.ts";
 
 const capable = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
@@ -26,11 +26,11 @@ function toModern(method: string, params: object, capabilities: object = capable
 
 class Asked {
   readonly begun: Begun = new Map();
-  readonly harness: GateHarness;
+  readonly harness: ConnectionHarness;
   #id = 0;
 
   constructor(options: McpOptions = {}) {
-    this.harness = new GateHarness(createAskingApp(options, this.begun).open());
+    this.harness = new ConnectionHarness(createAskingApp(options, this.begun).open());
   }
 
   /** A modern request of a client that can do this. */
@@ -498,6 +498,6 @@ describe("questions over our connection and the SDK's", () => {
       return withoutChance(JSON.parse(JSON.stringify(all).replaceAll(/s2\.[\w-]+|confirm\.[\w-]+/g, "sealed")));
     };
     const create = (): AppRuntime => createAskingApp({}, new Map()).open();
-    expect(await say(new GateHarness(create()))).toEqual(await say(new OracleHarness(create())));
+    expect(await say(new ConnectionHarness(create()))).toEqual(await say(new OracleHarness(create())));
   });
 });

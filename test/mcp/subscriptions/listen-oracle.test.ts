@@ -7,7 +7,7 @@ import { toCapabilities, type ServerCapabilities } from "../../../src/mcp/handsh
 import type { AppResources } from "../../../src/mcp/servable-app.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
 import { createHostileApp } from "../../fixtures/hostile.ts";
-import { GateHarness, type Sent } from "../gate-harness.ts";
+import { ConnectionHarness, type Sent } from "../connection-harness.ts";
 
 type Options = NonNullable<Parameters<typeof serveStdio>[1]>;
 type Transport = NonNullable<Options["transport"]>;
@@ -46,12 +46,12 @@ class Oracle {
 }
 
 const info = { name: "hostile", version: "1.0.0" };
-const opened: (GateHarness | Oracle)[] = [];
+const opened: (ConnectionHarness | Oracle)[] = [];
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
 
-async function open({ canListChange }: Setting): Promise<{ ours: GateHarness; oracle: Oracle }> {
+async function open({ canListChange }: Setting): Promise<{ ours: ConnectionHarness; oracle: Oracle }> {
   const runtime = createHostileApp({ onFault: () => {} }).open();
   const { resources } = runtime;
   const listing: AppResources = {
@@ -68,7 +68,7 @@ async function open({ canListChange }: Setting): Promise<{ ours: GateHarness; or
         resources: listing,
       }
     : runtime;
-  const ours = await new GateHarness(offered).open("modern");
+  const ours = await new ConnectionHarness(offered).open("modern");
   const oracle = new Oracle(info, toCapabilities(offered));
   opened.push(ours, oracle);
   await oracle.receive(modernLine("open", "server/discover"));

@@ -56,7 +56,7 @@ function isMeant(text: string): boolean {
   return name === "RpcFailure" && !text.includes(secret) && text.length < 2 * 1024 * 1024;
 }
 
-describe("hand-written entries whose handlers give what cannot be written", () => {
+describe("hand-written entries whose handlers return unserialisable values", () => {
   it.each(Object.entries(unwritable))(
     "are answered for in the protocol's form when that is %s",
     async (_what, make) => {
@@ -70,17 +70,14 @@ describe("hand-written entries whose handlers give what cannot be written", () =
     },
   );
 
-  it.each(Object.entries(unwritable))(
-    "propose what is a text, and no more, when completers give %s",
-    async (_what, make) => {
-      next = make;
-      const complete = (name: string): Promise<string> =>
-        outcomeOf("completion/complete", { ref: { type: "ref/prompt", name }, argument: { name: "of", value: "" } });
-      expect(JSON.parse(await complete("begun"))).toMatchObject({ completion: { values: [], hasMore: false } });
-      const { completion } = JSON.parse(await complete("each")) as { completion: { values: string[] } };
-      expect(completion.values.filter((value) => value !== "good")).toEqual([]);
-    },
-  );
+  it.each(Object.entries(unwritable))("propose only texts when completers return %s", async (_what, make) => {
+    next = make;
+    const complete = (name: string): Promise<string> =>
+      outcomeOf("completion/complete", { ref: { type: "ref/prompt", name }, argument: { name: "of", value: "" } });
+    expect(JSON.parse(await complete("begun"))).toMatchObject({ completion: { values: [], hasMore: false } });
+    const { completion } = JSON.parse(await complete("each")) as { completion: { values: string[] } };
+    expect(completion.values.filter((value) => value !== "good")).toEqual([]);
+  });
 
   it.each<[string, () => unknown]>([
     [

@@ -184,7 +184,7 @@ describe("the corpus of bad inputs from a backend", () => {
   });
 });
 
-describe.each<Transport>(["unix", "web", "stdio"])("a face whose backend is bad, over %s", (transport) => {
+describe.each<Transport>(["unix", "web", "stdio"])("a server whose backend is hostile, over %s", (transport) => {
   it.each(cases)("$id", { timeout: 60_000 }, async ({ id }) => {
     const scenario = scenarios[id];
     expect(scenario, "there is a scenario for it").toBeDefined();

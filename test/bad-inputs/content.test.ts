@@ -73,7 +73,7 @@ function hasType(block: unknown): boolean {
   return typeof block === "object" && block !== null && "type" in block;
 }
 
-describe("a tool that says what cannot be written", () => {
+describe("a tool that returns unserialisable content", () => {
   it.each(Object.entries(unwritable))("answers in whole blocks when it says %s", async (_what, make) => {
     for (const [place, handler] of Object.entries(toHandlers(make))) {
       const { answer, text } = await answerOf(handler);
@@ -96,7 +96,7 @@ describe("a tool that says what cannot be written", () => {
     },
   );
 
-  it.each(Object.entries(unwritable))("logs what can be written of it when it logs %s", async (_what, make) => {
+  it.each(Object.entries(unwritable))("logs the serialisable part of %s", async (_what, make) => {
     const { answer, lines } = await answerOf((log) => {
       log(make());
       log("after it");
@@ -118,7 +118,7 @@ describe("a tool that says what cannot be written", () => {
     ["the name of a link", () => content([linkBlock({ uri: "a:b", name: "\ud83d" })])],
     ["meta", () => content([textBlock("a", { meta: { key: "\ud800" } })])],
     ["what programs are told", () => content(["a"], { structured: { key: "\ud800" } })],
-  ])("writes no half character when there is one in %s", async (_where, make) => {
+  ])("writes well-formed text for half a character in %s", async (_where, make) => {
     const { text } = await answerOf(make);
     expect(text).toContain("\\ufffd");
     expect(text).not.toMatch(/\\ud[89a-f]/);

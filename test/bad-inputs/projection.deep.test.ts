@@ -32,7 +32,7 @@ const stale = (reason: string, value: unknown): Shown => ({
 const low = { n: 1, high: false };
 const high = { n: 50, high: true };
 
-describe.each(["modern", "legacy-ready"] as const)("a projection, %s, whose upstream is hostile,", (precondition) => {
+describe.each(["modern", "legacy-ready"] as const)("a projection, %s, with a hostile upstream", (precondition) => {
   const meta = precondition === "modern" ? { _meta: envelope } : {};
   let server: ServerProcess;
   let plant: HostilePlant;

@@ -67,7 +67,7 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
   });
 
   it.each(traversals.filter(({ given }) => given !== undefined))(
-    "is a name as good as any, decoded once, when it only looks like one, with $name",
+    "is an ordinary name, decoded once, when it only looks like a path, with $name",
     async (traversal) => {
       for (const uri of uris(traversal)) {
         const { marks } = await ask("resources/read", { uri });
@@ -76,7 +76,7 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
     },
   );
 
-  it("reads as what never existed when it is refused", async () => {
+  it("looks unknown when it is refused", async () => {
     const never = (await ask("resources/read", { uri: "app://never" })).answer;
     for (const uri of climbing.flatMap(uris)) {
       const { answer } = await ask("resources/read", { uri });
@@ -85,13 +85,13 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
     }
   });
 
-  it("is watched by nobody when it is subscribed to", async () => {
+  it("is watched by no code when it is subscribed to", async () => {
     const before = server.marks.length;
     expect(await subscribe([...climbing.flatMap(uris), "app://files/a"])).toEqual(["app://files/a"]);
     expect(server.marks.slice(before).filter(([, value]) => value !== "a")).toEqual([]);
   });
 
-  it("is refused by the tools that read and wait when they are given it", async () => {
+  it("is refused by the tools that read and wait", async () => {
     for (const uri of climbing.flatMap(uris)) {
       const read = await ask("tools/call", { name: "read_resource", arguments: { uri } });
       const wait = await ask("tools/call", { name: "wait_for_change", arguments: { uris: [uri], timeout_ms: 1 } });
@@ -110,7 +110,7 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
     }
   });
 
-  it("is plain data, passed on as it is, when it is an argument of a prompt, or what somebody has begun to write", async () => {
+  it("is passed on unchanged as an argument of a prompt, or as a begun value", async () => {
     const ref = { type: "ref/prompt", name: "explain" };
     for (const { segment, given } of traversals) {
       for (const path of [segment, given ?? ""]) {
@@ -134,7 +134,7 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
     expect(answer).toMatchObject({ result: { completion: { values: ["a", "．．／．．／etc／passwd"] } } });
   });
 
-  it("lists and reads what it can be told from when keys look like it", async () => {
+  it("is distinct from similar keys in lists and reads", async () => {
     const { answer } = await ask("resources/list", {});
     const listed = JSON.stringify(answer);
     // A key that climbs has no URI; names that only look like one do.

@@ -5,7 +5,7 @@ import { runChaos } from "./run-chaos.ts";
 /** Bounds on a hang, on a machine that may be busy. */
 const longMs = 400_000;
 
-describe("a face whose backend is killed again and again", () => {
+describe("a server whose backend is killed repeatedly", () => {
   it(
     "fails no read, repeats no mutation and loses no change when it is under load meanwhile",
     async () => {

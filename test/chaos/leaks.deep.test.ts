@@ -26,13 +26,13 @@ async function churn(kind: string, cycles: number): Promise<ChurnReport> {
   return JSON.parse(said) as ChurnReport;
 }
 
-describe("what coming and going leaves behind, over a real socket", () => {
+describe("short-lived clients over a real socket", () => {
   it.each([
     ["watches", "watch", amount(20_000, 100_000)],
     ["subscriptions", "listen", amount(4000, 10_000)],
     ["waits that are cancelled", "wait", amount(4000, 10_000)],
   ])(
-    "is no memory, no listener, no timer and no socket when there were thousands of %s",
+    "leave no memory, listener, timer and socket after thousands of %s",
     async (_what, kind, cycles) => {
       const { heapGrowth, active, most, subscribed, timers, resources } = await churn(kind, cycles);
       // What was measured did happen: half of them stayed until they were connected.

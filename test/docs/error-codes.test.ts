@@ -13,7 +13,7 @@ function tabledCodes(file: string): readonly string[] {
 }
 
 describe("documentation", () => {
-  test("says of every code once what to do when an agent reads it", () => {
+  test("lists every code that an agent may read once, with an advice", () => {
     const runTime = surfaceErrorCodes.slice(surfaceErrorCodes.indexOf("VALIDATION_ERROR"));
     // All are an agent's to read too: one is found when an app is put together as well, the others are no errors of ours.
     const answers = ["RESULT_TOO_LARGE", "RATE_LIMITED", "OPERATION_NOT_FOUND", "CALL_DEPTH"];
@@ -22,7 +22,7 @@ describe("documentation", () => {
     expect(tabledCodes("docs/guide/errors.md")).toEqual(read.toSorted());
   });
 
-  test("says of every code that crosses a link what it means when a peer is written from it", () => {
+  test("lists every code that crosses a link", () => {
     const crossing = surfaceErrorCodes.filter((code) => isCrossing(new RelayedError(code, "told")));
     expect(tabledCodes("docs/LINK-PROTOCOL.md")).toEqual(crossing.toSorted());
   });

@@ -22,7 +22,7 @@ describe.each(matrix.filter(({ name }) => name === "SDK 1.x" || name === "SDK 2.
   "two processes over one database, one of them subscribed, by $name",
   { timeout: 60_000 },
   ({ connect }) => {
-    it("both read what the other has just written, and the subscriber is told of it", async () => {
+    it("both read the other's latest write, and the subscriber is notified", async () => {
       const folder = await mkdtemp(join(tmpdir(), "surface-mcp-database-"));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
       const path = join(folder, "rows.json");

@@ -29,7 +29,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
 
   const contentOf = async (tool: string): Promise<unknown> => (await client.callTool({ name: tool }))["content"];
 
-  it("lists prompts, with their looks, and has them written", async () => {
+  it("lists prompts with their display metadata, and gets their messages", async () => {
     const { prompts } = await client.listPrompts();
     expect([prompts].flat().map((prompt) => Reflect.get(Object(prompt), "name"))).toEqual([
       "broken",
@@ -54,7 +54,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     });
   });
 
-  it("is told that there is no such prompt, and what is wrong with its arguments", async () => {
+  it("gets errors for an unknown prompt and for invalid arguments", async () => {
     await expect(client.getPrompt({ name: "nope" })).rejects.toMatchObject({ code: -32602 });
     await expect(client.getPrompt({ name: "review", arguments: { tone: "rude" } })).rejects.toMatchObject({
       code: -32602,
@@ -81,7 +81,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     expect(key).toMatchObject({ completion: { values: tracks.filter((each) => !each.includes("..")) } });
   });
 
-  it("is told the log from the level on that it asks for, as its era does", async () => {
+  it("receives the log from the requested level on, as its era does", async () => {
     const heard: unknown[] = [];
     client.onLog((line) => heard.push(line));
     await client.callTool({ name: "link" });
@@ -125,7 +125,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     });
   });
 
-  it("is given blocks beside what programs read, which it validates", async () => {
+  it("gets blocks beside structured content, which it validates", async () => {
     await client.listTools();
     const result = await client.callTool({ name: "mixed" });
     expect(result).toMatchObject({
@@ -150,7 +150,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     });
   });
 
-  it("reads bytes and texts of other types, and is told them in the lists", async () => {
+  it("reads bytes and texts of other types, and sees the types in the lists", async () => {
     expect(await client.readResource({ uri: "studio://cover" })).toMatchObject({
       contents: [{ uri: "studio://cover", mimeType: "image/png", blob: pixel }],
     });
@@ -170,7 +170,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     expect(resourceTemplates).toContainEqual(expect.objectContaining({ name: "notes", mimeType: "text/markdown" }));
   });
 
-  it("follows what was too large for one answer to its end", async () => {
+  it("reads an oversized value in parts to its end", async () => {
     const { structuredContent } = await client.callTool({ name: "bulk" });
     let text = textAt(structuredContent, "excerpt");
     for (let uri = textAt(structuredContent, "next"); uri !== "";) {

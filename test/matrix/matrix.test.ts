@@ -19,7 +19,7 @@ describe.each(matrix)("$name", { timeout: 30_000 }, ({ notFound, connect }) => {
   });
   afterAll(() => client.close());
 
-  it("is told who serves it and how to use it", () => {
+  it("receives name and instructions of the server", () => {
     expect(client.getServerVersion()).toMatchObject({ name: "kiln", version: "1.2.3", title: "Kiln" });
     expect(client.getInstructions()).toBe("Mind the heat");
   });
@@ -53,7 +53,7 @@ describe.each(matrix)("$name", { timeout: 30_000 }, ({ notFound, connect }) => {
     expect([1, 3]).toContain(pages);
   });
 
-  it("is told that a cursor is unknown", async () => {
+  it("gets an error for an unknown cursor", async () => {
     await expect(client.listTools({ cursor: "nope" })).rejects.toMatchObject({ code: -32602 });
   });
 
@@ -73,13 +73,13 @@ describe.each(matrix)("$name", { timeout: 30_000 }, ({ notFound, connect }) => {
     expect(result["_meta"]).toMatchObject({ "surface-mcp/error": { code: "KILN_HOT", details: { degrees: 1200 } } });
   });
 
-  it("reads what is wrong with its arguments", async () => {
+  it("receives the issues of its arguments", async () => {
     const result = await client.callTool({ name: "add", arguments: { a: 1, b: "2" } });
     expect(result["isError"]).toBe(true);
     expect(JSON.stringify(result["content"])).toContain("VALIDATION_ERROR");
   });
 
-  it("is told that there is no such tool", async () => {
+  it("gets an error for an unknown tool", async () => {
     await expect(client.callTool({ name: "nope" })).rejects.toMatchObject({ code: -32602 });
   });
 
@@ -124,7 +124,7 @@ describe.each(matrix)("$name", { timeout: 30_000 }, ({ notFound, connect }) => {
     expect(await client.readResource({ uri })).toMatchObject({ contents: [{ uri, text: '{"glaze":"cobalt"}' }] });
   });
 
-  it("is told that there is no such resource, in the code that it knows", async () => {
+  it("gets the error for an unknown resource in the code of its era", async () => {
     for (const uri of ["surface://kiln/nope", "surface://kiln/pots/nope", "file:///etc/passwd"]) {
       await expect(client.readResource({ uri })).rejects.toMatchObject({ code: notFound });
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Observation, RequestEnd } from "../../src/index.ts";
-import { doors } from "../properties/doors.ts";
+import { doors } from "../properties/tested-transports.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const networkDoors = doors.filter(({ name }) => !name.startsWith("the test client"));

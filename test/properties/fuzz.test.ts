@@ -56,8 +56,8 @@ function heapAfterCollection(): number {
   return process.memoryUsage().heapUsed;
 }
 
-describe("requests with anything in them", () => {
-  it("are answered with HTTP and JSON-RPC, or their connection is closed, and cost nothing that stays", async () => {
+describe("mutated requests", () => {
+  it("get an HTTP and JSON-RPC answer or a closed connection, and leave nothing in memory", async () => {
     const errors = vi.spyOn(console, "error").mockReturnValue();
     serving = await http({ exit: false, sessionIdleMs: 500, maxSessions: 64 }).serve(createDemo().app);
     const { port } = serving;

@@ -4,12 +4,12 @@ import { amount } from "../setup/test-length.ts";
 import { disagreements } from "./reachability.ts";
 import { randomSurface } from "./random-surface.ts";
 
-describe("what can be reached", () => {
+describe("the reachable members", () => {
   // The package warns about some of the names.
   beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
   afterEach(() => void vi.restoreAllMocks());
 
-  it("is what is exposed on many random surfaces, by every method, in both eras and over every transport", async () => {
+  it("are the exposed ones on many random surfaces, by every method, in both eras and over every transport", async () => {
     await assert(
       asyncProperty(randomSurface, async (surface) => {
         expect(await disagreements(surface)).toEqual([]);

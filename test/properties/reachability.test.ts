@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { disagreements } from "./reachability.ts";
 import { randomSurface } from "./random-surface.ts";
 
-describe("what can be reached", () => {
+describe("the reachable members", () => {
   // Some of the names are ones that the package warns about.
   beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
   afterEach(() => void vi.restoreAllMocks());
 
-  it("is what is exposed, by every method, in both eras and over every transport, whoever asks", async () => {
+  it("are the exposed ones for every caller, by every method, in both eras and over every transport", async () => {
     await assert(
       asyncProperty(randomSurface, async (surface) => {
         expect(await disagreements(surface)).toEqual([]);

@@ -90,7 +90,7 @@ async function resultsOf(agent: Agent, args: object): Promise<readonly unknown[]
 
 const runs = { numRuns: draws(12, 40), seed: 20_260_728, plugins: [fc.interruptAfterTimeLimit(15_000)] };
 
-describe.each(agentKinds)("by $name, whatever is called with whatever input,", ({ connect }) => {
+describe.each(agentKinds)("any calls by $name", ({ connect }) => {
   const open = async (): Promise<(query: string) => Promise<Agent>> => {
     const serving = await http({ port: 0, exit: false, drainMs: 0 }).serve(app);
     ending.push(() => serving.close());
@@ -101,7 +101,7 @@ describe.each(agentKinds)("by $name, whatever is called with whatever input,", (
     };
   };
 
-  it("a gateway's batch says of each call what the tool itself says", async () => {
+  it("have the same results in a gateway's batch as by the tools themselves", async () => {
     const enter = await open();
     const [hub, direct] = [await enter("?surface=hub"), await enter("")];
     await fc.assert(
@@ -116,7 +116,7 @@ describe.each(agentKinds)("by $name, whatever is called with whatever input,", (
     );
   }, 60_000);
 
-  it("every call ends exactly once, under the one that it is part of, and no later than that", async () => {
+  it("end exactly once, each within the call above it and no later than that", async () => {
     const enter = await open();
     const hub = await enter("?surface=hub");
     const told: CallEvent[] = [];

@@ -7,8 +7,8 @@ import { checkHidden } from "./views-hidden.ts";
 beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
 
-describe("whatever many apps have, whatever their rules are and whoever asks,", () => {
-  it("what is not visible is answered as what never was, byte for byte, by every method in both eras", async () => {
+describe("any apps, rules and callers", () => {
+  it("get the answer for an unknown entry for each hidden one, byte for byte, by every method in both eras", async () => {
     const tried = await checkHidden({
       numRuns: amount(30, 60),
       seed: 20_260_728,

@@ -71,8 +71,8 @@ function expectedOf(world: RandomWorld): Said {
   };
 }
 
-describe("whatever an app has, whatever its rules are and whoever asks,", () => {
-  it("a replay shows what the client of each SDK is listed in each era, and that is what the rules say", async () => {
+describe("any app, rules and caller", () => {
+  it("have the lists that the rules allow with each SDK in each era, and a replay shows the same", async () => {
     await fc.assert(
       fc.asyncProperty(randomWorld, async (drawn) => {
         await withWorld(drawn, async (served) => {
@@ -91,12 +91,12 @@ describe("whatever an app has, whatever its rules are and whoever asks,", () => 
     );
   }, 120_000);
 
-  it("what is not visible is answered as what never was, byte for byte, by every method in both eras", async () => {
+  it("get the answer for an unknown entry for each hidden one, byte for byte, by every method in both eras", async () => {
     // `views.deep.test.ts` draws more worlds.
     expect(await checkHidden({ ...runs, numRuns: draws(8, 15) })).toBeGreaterThan(2);
   }, 120_000);
 
-  it("one more pattern in disallow never makes anything visible", () => {
+  it("see no more entries after another pattern in disallow", () => {
     fc.assert(
       fc.property(randomWorld, fc.nat(), pattern, (drawn, at, more) => {
         const world = createWorld(drawn);

@@ -92,7 +92,7 @@ describe.each(agentKinds)("an agent by $name, by an alias in its host's configur
     expect(await (await enter(kind, url.slice(serving.url.length))).tools()).toEqual(withoutWrites);
   });
 
-  it("keeps its view when somebody registers the alias a second time for another one, which is refused", async () => {
+  it("keeps its view when another program registers the alias for another view, which is refused", async () => {
     const { serving } = await serveDaemon();
     const home = await bench();
     const line = ["install", "cursor", "--name", "blackbox-readonly", "--url", serving.url, "--surface"];
@@ -127,7 +127,7 @@ describe.each(agentKinds)("an agent by $name, over standard input and output,", 
     expect(await agent.resources()).toHaveLength(2);
   });
 
-  it("is shown what the view of its daemon leaves, in every method", async () => {
+  it("sees the entries of its daemon's view in every method", async () => {
     const agent = await start("--surface", "reviewer");
     expect(await agent.tools()).toEqual([...readingTools, "bbox_note"]);
     expect(await agent.resources()).toEqual(["surface://blackbox/threads"]);

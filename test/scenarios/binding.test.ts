@@ -21,7 +21,7 @@ async function driftingAgent(
 }
 
 describe.each(agentKinds.filter(({ era }) => era === "legacy"))("a session of $name", (kind) => {
-  it("is bound to the view of its handshake for life, whatever later requests name", async () => {
+  it("stays bound to the view of its handshake, whatever view later requests name", async () => {
     const setting = await serveDaemon();
     const { agent, drift } = await driftingAgent(kind, setting);
     for (const name of ["default", "executor", "workflow", "never"]) {

@@ -36,7 +36,7 @@ const missing = {
 };
 
 describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
-  it("has four tools, each byte the same, whatever is behind them", async () => {
+  it("has four tools, byte for byte the same for any operations", async () => {
     const { enter, operations } = await serveHub();
     const agent = await enter(kind);
     expect(await agent.tools()).toEqual(four);
@@ -49,7 +49,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(JSON.stringify(await agent.toolListing())).toBe(before);
   });
 
-  it("is told by its instructions, and by the tools' own words, how to go about it", async () => {
+  it("learns how to use them from the instructions and the descriptions of the tools", async () => {
     const { enter } = await serveHub();
     const agent = await enter(kind);
     expect(agent.instructions()).toBe("Search, read the schema, call.");
@@ -63,7 +63,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     ]);
   });
 
-  it("lists all operations that are registered, with what they take and answer", async () => {
+  it("lists all registered operations with their input and output", async () => {
     const { enter } = await serveHub();
     const { operations, total } = await answerOf(await enter(kind), "list");
     expect([idsOf(operations), total]).toEqual([openOperations, openOperations.length]);
@@ -80,7 +80,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     });
   });
 
-  it("lists and searches one namespace when it asks for that, and nothing of one that is none", async () => {
+  it("lists and searches one namespace, and finds nothing in an unknown one", async () => {
     const { enter } = await serveHub();
     const agent = await enter(kind);
     const coord = openOperations.filter((id) => id.startsWith("hub.coord."));
@@ -125,7 +125,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(ran).toEqual(["worktree feat/auth", "spawn s1", "status s1"]);
   });
 
-  it("has a batch answered in its order, errors beside what succeeds", async () => {
+  it("gets the results of a batch in order, errors beside successes", async () => {
     const { enter, ran } = await serveHub();
     const spawn = { tool: "hub.coord.spawn", input: { sessionId: "s", task: "t", branch: "taken" } };
     const message = (to: string): Json => ({ tool: "hub.coord.message", input: { to } });
@@ -157,7 +157,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(ran).toEqual(["message first", "message last"]);
   });
 
-  it("has the same answers by a batch as by the tools themselves, where a view shows them", async () => {
+  it("gets the same answers from a batch as from the tools themselves in a direct view", async () => {
     const { enter } = await serveHub();
     const [gateway, direct] = [await enter(kind), await enter(kind, "?surface=direct")];
     expect(await direct.tools()).toEqual(openOperations.map((id) => id.replaceAll(".", "_")));
@@ -180,7 +180,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(app.calls.roots().flatMap(({ children }) => children)).toEqual([]);
   });
 
-  it("leaves one tree of calls: what it called, and what that called", async () => {
+  it("leaves one tree of calls with nested ones", async () => {
     const { enter, app } = await serveHub();
     const input = { sessionId: "s", task: "t" };
     await batchOf(await enter(kind), [{ tool: "hub.coord.spawn", input }, { tool: "hub.none" }]);
@@ -197,7 +197,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(app.calls.find(spawn?.requestId ?? "")).toEqual(spawn);
   });
 
-  it("stops what it asked for, all that this asked for, and what had not begun, when it cancels", async () => {
+  it("stops its call, all nested calls, and those that have not begun, by a cancellation", async () => {
     const { enter, app, ran, stopped } = await serveHub();
     const agent = await enter(kind);
     const aborting = new AbortController();
@@ -217,7 +217,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(ran).toEqual(["wait", "idle"]);
   });
 
-  it("finds what is registered by its next request, without being told that a list has changed", async () => {
+  it("finds a new operation with its next request, without a notification of a changed list", async () => {
     const { enter, operations } = await serveHub();
     const agent = await enter(kind);
     let told = 0;
@@ -233,7 +233,7 @@ describe.each(agentKinds)("an agent of a hub by $name", (kind) => {
     expect(told).toBe(0);
   });
 
-  it("is answered alike of what is internal, a subscription, asked too much for, and unknown", async () => {
+  it("gets one answer for internal, unpermitted, subscription and unknown operations", async () => {
     const { enter } = await serveHub();
     const agent = await enter(kind);
     const hidden = ["hub.coord.idle", "hub.coord.watch", "hub.git.push", "hub.site.deploy", "call"];

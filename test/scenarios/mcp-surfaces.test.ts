@@ -5,7 +5,7 @@ import { allTools, readingTools, writingTools } from "./support/daemon-app.ts";
 import { denialOf, everything, serveDaemon, withoutWrites } from "./support/serve-daemon.ts";
 
 describe.each(agentKinds)("an agent by $name", (kind) => {
-  it("has a view of the same daemon that differs from another's when their addresses name others", async () => {
+  it("has another view of the same daemon than an agent with another URL", async () => {
     const { enter } = await serveDaemon();
     const seen: Record<string, readonly string[]> = {};
     for (const name of ["readonly", "reviewer", "executor"]) {
@@ -32,7 +32,7 @@ describe.each(agentKinds)("an agent by $name", (kind) => {
     },
   );
 
-  it("is listed only what its view allows, and has all other calls rejected though it knows the names", async () => {
+  it("lists only allowed tools, and cannot call others by their known names", async () => {
     const { enter, ran } = await serveDaemon();
     const agent = await enter(kind, "?surface=readonly");
     expect(await agent.tools()).toEqual(withoutWrites);
@@ -45,7 +45,7 @@ describe.each(agentKinds)("an agent by $name", (kind) => {
     expect(await agent.call("bbox_knowledge", { text: "why" })).toMatchObject({ structuredContent: { value: "why" } });
   });
 
-  it("gets neither by read nor by prompt, completion or watch what its view does not show", async () => {
+  it("gets hidden entries neither by read nor by prompt, completion or watch", async () => {
     const { enter } = await serveDaemon();
     const agent = await enter(kind, "?surface=reviewer");
     expect(await agent.resources()).toEqual(["surface://blackbox/threads"]);
@@ -72,7 +72,7 @@ describe.each(agentKinds)("an agent by $name", (kind) => {
     expect(JSON.stringify(await agent.complete("look", "tone"))).toContain("strict");
   });
 
-  it("is told the view's instructions behind the server's own", async () => {
+  it("receives the view's instructions after the server's own", async () => {
     const { enter } = await serveDaemon();
     const agent = await enter(kind, "?surface=readonly");
     expect(agent.instructions()).toBe(
@@ -80,7 +80,7 @@ describe.each(agentKinds)("an agent by $name", (kind) => {
     );
   });
 
-  it("sees only what is on the list when allow has something, whatever else there is", async () => {
+  it("sees only the entries of a non-empty allow list", async () => {
     const { enter } = await serveDaemon();
     expect(await (await enter(kind, "?surface=reviewer")).tools()).toEqual([
       "bbox_hybrid_search",
@@ -95,7 +95,7 @@ describe.each(agentKinds)("an agent by $name", (kind) => {
     expect(await (await enter(kind, "?surface=executor")).tools()).toEqual(everything);
   });
 
-  it("is shown what allow and disallow both name as what neither does: not at all", async () => {
+  it("does not see entries that allow and disallow both name", async () => {
     const both: ViewRules = [
       { verdict: { kind: "tool_surface", allow: ["bbox_*", "bro_exec"], disallow: ["bbox_refactor_*", "bro_????"] } },
     ];

@@ -10,7 +10,7 @@ import { denialOf, serveDaemon, withoutWrites } from "./support/serve-daemon.ts"
 import { until } from "./support/until.ts";
 
 describe.each(agentKinds)("an agent by $name, and packets,", (kind) => {
-  it("is judged by surface, user agent and project together, and by nothing that it leaves out", async () => {
+  it("is matched by surface, user agent and project together, and by no omitted field", async () => {
     const { enter } = await serveDaemon();
     const by = (userAgent: string): { fetch: typeof fetch } => ({
       fetch: (input, init) => {
@@ -27,7 +27,7 @@ describe.each(agentKinds)("an agent by $name, and packets,", (kind) => {
     await expect(enter(kind, "?surface=observer&project=other", by("audit/1"))).rejects.toThrow(denied);
   });
 
-  it("is routed by the packet of its project, and everybody else by the one for all", async () => {
+  it("uses the packet of its project, and every other agent the one for all", async () => {
     const ours: ViewPacket = {
       id: "ours",
       domain: "mcp-surface/routing",
@@ -39,7 +39,7 @@ describe.each(agentKinds)("an agent by $name, and packets,", (kind) => {
     expect(await (await enter(kind, "?surface=readonly&project=other")).tools()).toEqual(withoutWrites);
   });
 
-  it("sees on every view and in every project exactly what a replay of it shows", async () => {
+  it("sees on every view and in every project exactly the entries of a replay", async () => {
     const { enter, app } = await serveDaemon();
     for (const surface of ["default", "readonly", "reviewer", "executor", "nobody"]) {
       const agent = await enter(kind, `?surface=${surface}&project=p`);
@@ -68,7 +68,7 @@ describe.each(agentKinds)("an agent by $name, and packets,", (kind) => {
     expect(serving.stats().sessions).toBe(sessions);
   });
 
-  it("is told by a replay which rule hides a tool, and lists and describes packets", async () => {
+  it("learns by a replay which rule hides a tool, and lists and describes packets", async () => {
     const { enter } = await serveDaemon();
     const agent = await enter(kind);
     const replayed = await agent.call("replay", { action: "replay", surface: "reviewer" });
@@ -91,7 +91,7 @@ describe.each(agentKinds)("an agent by $name, and packets,", (kind) => {
     expect(JSON.stringify(nonsense)).toMatch(/replay.*list.*describe/);
   });
 
-  it("goes by a packet that is installed from a file, and by the one that is put in its place", async () => {
+  it("uses a packet that is installed from a file, and then its replacement", async () => {
     const folder = await mkdtemp(join(tmpdir(), "surface-mcp-packets-"));
     endWithTest(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, "surface-readonly.json");
@@ -112,7 +112,7 @@ describe.each(agentKinds)("an agent by $name, and packets,", (kind) => {
     expect(await outcomeOf(agent.call("bbox_knowledge"))).toContain("tool surface denied");
   });
 
-  it("tells its model the reason, and nothing of the file, when the stored packets cannot be read", async () => {
+  it("receives the reason, and nothing of the file, when the stored packets cannot be read", async () => {
     const rules = viewRulesFile(join(tmpdir(), "surface-mcp-no-such-packet.json"), { onFault: () => {} });
     endWithTest(() => rules.close());
     const { enter, serving } = await serveForTest(createDaemon(rules).app);

@@ -146,7 +146,7 @@ class Crew {
 }
 
 describe("rules that are replaced while agents of both SDKs and eras are at work", () => {
-  it("are told to those whose lists are others, let calls under way end, and leave no answer of before", async () => {
+  it("are announced where a list differs, let running calls end, and leave no earlier answer", async () => {
     const [first = {}, ...later] = turns;
     const { app, rules, held, release } = createHeld(first);
     const { enter } = await serveForTest(app);
@@ -169,7 +169,7 @@ describe("rules that are replaced while agents of both SDKs and eras are at work
     expect(held.count).toBe(holding.length);
   }, 60_000);
 
-  it("are followed by the very next request of every session, whatever they were and whatever they are", async () => {
+  it("apply to the next request of every session, for any rules before and after", async () => {
     const { app, rules } = createHeld({ default: ["one"] });
     const { enter } = await serveForTest(app);
     const agents = await Promise.all(agentKinds.map((kind) => enter(kind)));
@@ -184,7 +184,7 @@ describe("rules that are replaced while agents of both SDKs and eras are at work
     }
   }, 60_000);
 
-  it("end what was let in, and let it in again, without a session being lost", async () => {
+  it("end admitted sessions' access, and restore it, without losing a session", async () => {
     const { app, rules, held, release } = createHeld({ default: ["one"] });
     const { enter, serving } = await serveForTest(app);
     const agents = await Promise.all(agentKinds.map((kind) => enter(kind)));

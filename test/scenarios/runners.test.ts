@@ -67,7 +67,7 @@ describe.each(agentKinds)("a runner by $name", (kind) => {
     expect(JSON.stringify(await tokens.list())).not.toContain(token);
   });
 
-  it("is who its token says in the context of what it calls, and in the tree of calls", async () => {
+  it("is named by its token in the context of its calls, and in the tree of calls", async () => {
     const { register, askedBy, app } = await serveRunners();
     const { agent } = await register(kind, { id: "runner-7", claims: { host: "build-3" } });
     await batchOf(agent, { tool: "hub.coord.spawn", input: { sessionId: "s", task: "t" } });
@@ -79,7 +79,7 @@ describe.each(agentKinds)("a runner by $name", (kind) => {
     expect(root).toMatchObject({ identity: "runner-7", children: [{ identity: "runner-7", children: [{}] }] });
   });
 
-  it("finds and calls what it was granted, and is told of nothing else", async () => {
+  it("finds and calls granted operations, and no others", async () => {
     const { register, ran } = await serveRunners();
     const reader = await register(kind, { id: "reader", scopes: ["runner:read"] });
     const writes = ["hub.coord.message", "hub.coord.spawn", "hub.git.worktreeCreate"];
@@ -93,7 +93,7 @@ describe.each(agentKinds)("a runner by $name", (kind) => {
     expect(ran).toEqual(["push"]);
   });
 
-  it("acts on the things that its token names, and on no other", async () => {
+  it("acts on the resources in its token, and on no other", async () => {
     const { register, ran } = await serveRunners();
     const { agent } = await register(kind, { resources: { "site:blog": ["deploy"], "site:shop": ["read"] } });
     expect(await idsOf(agent)).toContain("hub.site.deploy");
@@ -105,7 +105,7 @@ describe.each(agentKinds)("a runner by $name", (kind) => {
     expect(ran).toEqual(["deploy blog"]);
   });
 
-  it("is nobody any more when its token is revoked", async () => {
+  it("is refused after its token is revoked", async () => {
     const { register, tokens, serving } = await serveRunners();
     const [gone, other] = [await register(kind), await register(kind, { id: "runner-2" })];
     expect(await tokens.revoke(gone.tokenId)).toBe(true);
@@ -122,7 +122,7 @@ describe.each(agentKinds)("a runner by $name", (kind) => {
     expect(await agent.tools()).toEqual(mayCall);
   });
 
-  it("uses a hub that is one route of somebody else's server", async () => {
+  it("uses a hub that is one route of another server", async () => {
     const handler = httpHandler(createHub().app, { allowAnonymous: true });
     const hono = await createHono();
     hono.all("/mcp", (context) => handler(context.req.raw));

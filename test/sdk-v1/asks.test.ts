@@ -38,7 +38,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("has a sample written, and hears of roots once until its client says that they are others", async () => {
+  it("requests a message from the model, and roots once until its client announces a change", async () => {
     const harness = await open();
     await harness.post({ id: 1, method: "tools/call", params: call("write") });
     const sample = await nextAsk(harness, "sampling/createMessage");
@@ -87,7 +87,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     },
   );
 
-  it("is told of an error by its code, and of nothing that the client says besides", async () => {
+  it("receives an error's code, and nothing else from the client", async () => {
     const harness = await open();
     await harness.post({ id: 1, method: "tools/call", params: call("greet") });
     const ask = await nextAsk(harness, "elicitation/create");
@@ -132,7 +132,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
   });
 
   it.each(["before", "after"])(
-    "hears of other roots when the author does, who said so %s it was attached",
+    "receives changed roots together with the author's own listener, set %s it was attached",
     async (when) => {
       const { app } = createDesk();
       const server = createServer();
@@ -156,7 +156,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     },
   );
 
-  it("has its question taken back, and the connection left as it was, when what is attached is closed", async () => {
+  it("cancels its question, and keeps the connection, when the attachment is closed", async () => {
     const harness = await open();
     await harness.post({ id: 1, method: "tools/call", params: call("greet") });
     const ask = await nextAsk(harness, "elicitation/create");
@@ -173,7 +173,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     ["the client leaves", (harness) => harness.leave()],
     ["the server closes", (harness) => harness.server.close()],
     ["what is attached is closed", (harness) => harness.attached.close()],
-  ])("is told at once when %s", async (_when, end) => {
+  ])("is refused at once when %s", async (_when, end) => {
     const harness = await open();
     await harness.post({ id: 1, method: "tools/call", params: call("greet") });
     await nextAsk(harness, "elicitation/create");
@@ -200,7 +200,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     ["accept", { action: "accept", content: {} }, ["it all"]],
     ["decline", { action: "decline" }, []],
     ["cancel", { action: "cancel" }, []],
-  ])("runs what is to be confirmed only when the user says so: %s", async (_said, result, erased) => {
+  ])("runs a confirmed call only after the user's answer: %s", async (_said, result, erased) => {
     const harness = await open();
     await harness.post({ id: 1, method: "tools/call", params: call("erase", { what: "it all", confirmed: true }) });
     const ask = await nextAsk(harness, "elicitation/create");

@@ -54,7 +54,7 @@ function createShop() {
 const readPrice = { uri: "shop://price" };
 
 describe("attach()", () => {
-  it("takes the server within a McpServer, beside what that has of its own", async () => {
+  it("attaches to the server within a McpServer, beside the author's own handlers", async () => {
     const { app } = createShop();
     const server = new McpServer({ name: "mine", version: "1.0.0" });
     server.registerPrompt("hello", {}, () => ({ messages: [{ role: "user", content: { type: "text", text: "Hi" } }] }));
@@ -76,7 +76,7 @@ describe("attach()", () => {
     await server.close();
   });
 
-  it("refuses a server that has tools of its own, names what it answers, and leaves it as it was", async () => {
+  it("refuses a server with its own tools, names its methods, and does not change it", async () => {
     const { app } = createShop();
     const server = new McpServer({ name: "mine", version: "1.0.0" });
     server.registerTool("own", {}, () => ({ content: [] }));
@@ -110,7 +110,7 @@ describe("attach()", () => {
     ["an object", {}],
     ["a text", "server"],
     ["a server of the SDK 2.x", new ModernServer({ name: "v2", version: "1" }, { capabilities: {} })],
-  ])("refuses what is no server of the SDK 1.x when it is given %s", (_what, given) => {
+  ])("refuses %s, which is no server of the SDK 1.x", (_what, given) => {
     // What an honest author's types would not let through.
     const server = given as unknown as V1Server;
     expect(() => attach(createShop().app, server)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
@@ -138,7 +138,7 @@ describe("attach()", () => {
     expect(() => attach(createShop().app, server)).not.toThrow();
   });
 
-  it("says what the app can do, and keeps what the server says", async () => {
+  it("declares the app's capabilities, and keeps the server's instructions", async () => {
     const server = new Server({ name: "v1", version: "1" }, { capabilities: { experimental: { mine: {} } } });
     attach(createShop().app, server);
     const [client, transport] = InMemoryTransport.createLinkedPair();
@@ -159,8 +159,8 @@ function createBroken(): never {
   throw new Error("it cannot be");
 }
 
-describe("what is attached", () => {
-  it("ends when the client leaves, and tells the author's own onclose, whenever that was set", async () => {
+describe("an attachment", () => {
+  it("ends when the client leaves, and calls the author's own onclose, whenever it was set", async () => {
     const told: string[] = [];
     const server = createServer();
     server.onclose = () => told.push("before");
@@ -181,7 +181,7 @@ describe("what is attached", () => {
     expect(told).toEqual(["before", "after", "before"]);
   });
 
-  it("tells the author's own oninitialized and the notices that nobody else hears", async () => {
+  it("calls the author's own oninitialized and passes on other notifications", async () => {
     const told: unknown[] = [];
     const server = createServer();
     const harness = new V1Harness(createShop().app, {}, server);
@@ -195,7 +195,7 @@ describe("what is attached", () => {
     await harness.close();
   });
 
-  it("leaves the server open and answers nothing more when it is closed, and may be attached anew", async () => {
+  it("keeps the server open and answers nothing more when it is closed, and can be repeated", async () => {
     const { app } = createShop();
     const harness = await new V1Harness(app).open();
     expect(await harness.request(1, "tools/list")).toHaveProperty("result.tools");
@@ -210,7 +210,7 @@ describe("what is attached", () => {
     await again.close();
   });
 
-  it("is one application for as many servers as share an app, and closed with the last of them", async () => {
+  it("shares one application among servers, which is closed with the last of them", async () => {
     let opened = 0;
     let closed = 0;
     const { app } = createShop();
@@ -240,7 +240,7 @@ describe("a subscription on a server of the SDK 1.x", () => {
     ["the client leaves", (harness) => harness.leave()],
     ["the server closes", (harness) => harness.server.close()],
     ["what is attached is closed", (harness) => harness.attached.close()],
-  ])("tells of changes, until %s and nothing is watched any more", async (_when, end) => {
+  ])("notifies of changes until %s, and watches nothing afterwards", async (_when, end) => {
     const { app, price, seen } = createShop();
     const harness = await new V1Harness(app).open();
     expect(await harness.request(1, "resources/subscribe", readPrice)).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
@@ -257,7 +257,7 @@ describe("a subscription on a server of the SDK 1.x", () => {
     expect(harness.sent).toEqual([]);
   });
 
-  it("is answered while it waits for the application when what is attached is closed", async () => {
+  it("is answered while it waits for the application when the attachment is closed", async () => {
     const app = mcp(shop, { uriPrefix: "shop://", onFault: () => {} }).bridge(unixSocket("/nowhere/shop.sock"));
     const harness = await new V1Harness(app).open();
     await harness.post({ id: 1, method: "resources/subscribe", params: readPrice });
@@ -269,7 +269,7 @@ describe("a subscription on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("tells nothing to whose token has expired, and of what has changed once they ask by another", async () => {
+  it("sends nothing to a caller with an expired token, and missed changes after their next request", async () => {
     const { app, price } = createShop();
     const harness = await new V1Harness(app).open();
     const told = (): number => harness.notices("notifications/resources/updated").length;
@@ -291,7 +291,7 @@ describe("a subscription on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("ends when it is cancelled by its client, and tells nobody of changes then", async () => {
+  it("ends when its client cancels it, and sends no more changes", async () => {
     const { app, price, seen } = createShop();
     const harness = await new V1Harness(app).open();
     await harness.request(1, "resources/subscribe", readPrice);
@@ -312,7 +312,7 @@ describe("a subscription on a server of the SDK 1.x", () => {
 describe("the lists of a server of the SDK 1.x", () => {
   const shown = (harness: V1Harness): number => harness.notices("notifications/tools/list_changed").length;
 
-  it("are watched for whoever asks once that is known", async () => {
+  it("are watched for the caller of the first request", async () => {
     const registry = operationRegistry();
     const app = mcp(shop, { changeWindowMs: 1, onFault: () => {} })
       .implement({ price: cellSource(1), raise: ({ by }) => by })

@@ -61,7 +61,7 @@ async function open(
 }
 
 describe("a call on a server of the SDK 1.x", () => {
-  it("ends when its client cancels it, is not answered, and leaves its id free", async () => {
+  it("ends when its client cancels it, is not answered, and frees its id", async () => {
     const harness = await open();
     const started = harness.tools.untilStarted();
     await harness.post({ id: 7, method: "tools/call", params: call("wait") });
@@ -89,7 +89,7 @@ describe("a call on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("is answered when what is attached is closed: the server is open still, and its client waits", async () => {
+  it("is answered when the attachment is closed: the server is still open, and its client waits", async () => {
     const harness = await open();
     const started = harness.tools.untilStarted();
     await harness.post({ id: 1, method: "tools/call", params: call("wait") });
@@ -110,7 +110,7 @@ describe("a call on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("reports its progress before its answer, to who asked for it", async () => {
+  it("reports its progress before its answer, to a client with a progress token", async () => {
     const harness = await open();
     await harness.request(1, "tools/call", call("report", { times: 3 }, { progressToken: "p" }));
     expect(harness.sent.map((message) => message["method"] ?? "answer")).toEqual([
@@ -181,20 +181,20 @@ describe("the log on a server of the SDK 1.x", () => {
   });
 });
 
-describe("who asks on a server of the SDK 1.x", () => {
+describe("the caller on a server of the SDK 1.x", () => {
   const asking = (name: string): { id: string; method: string; params: object } => ({
     id: name,
     method: "tools/call",
     params: call(name),
   });
 
-  it("is nobody who is known, and is not shown what a tool asks of everybody", async () => {
+  it("is anonymous by default, and does not see tools with required scopes", async () => {
     const harness = await open();
     expect(await harness.request(1, "tools/call", call("whoami"))).toHaveProperty("error.code", -32602);
     await harness.close();
   });
 
-  it("is granted what the options say, where nobody is known", async () => {
+  it("has the scopes of the options if it is anonymous", async () => {
     const harness = await open({ scopes: ["look"] });
     const answer = await harness.request(1, "tools/call", call("whoami"));
     expect(answer).toMatchObject({ result: { structuredContent: { id: "anonymous", scopes: ["look"] } } });
@@ -214,7 +214,7 @@ describe("who asks on a server of the SDK 1.x", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("is the same for as long as a connection lasts, and whoever else asks is told that there is no such session", async () => {
+  it('stays the same for a connection, and any other caller gets "Session not found"', async () => {
     const harness = await open();
     expect(await harness.answerTo(asking("whoami"), { authInfo })).toHaveProperty("result");
     const other = { authInfo: { ...authInfo, clientId: "other" } };
@@ -224,7 +224,7 @@ describe("who asks on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("is whoever the author says, by the view and with the program that they come with", async () => {
+  it("comes from the author's function, with their view and program", async () => {
     const ann: Caller = { id: "ann", isAnonymous: false, scopes: ["look", "empty:read", "empty:write"] };
     const harness = await open({ caller: () => ann, surface: "default", project: "p" });
     expect(await harness.request(1, "tools/call", call("whoami"))).toHaveProperty("result.structuredContent.id", "ann");
@@ -245,7 +245,7 @@ describe("who asks on a server of the SDK 1.x", () => {
     ],
     ["answers with a promise", () => Promise.resolve(undefined) as never],
     ["answers with what is no caller", () => ({ id: "" }) as never],
-  ])("is nobody at all when the author's function %s, which is told to the author alone", async (_what, caller) => {
+  ])("is refused when the author's function %s, which only the author learns", async (_what, caller) => {
     const harness = await open({ caller });
     const answer = await harness.request(1, "tools/list");
     expect(answer).toMatchObject({ error: { code: -32603, message: "Internal error" } });
@@ -255,7 +255,7 @@ describe("who asks on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
-  it("is held to a limiter, where there is one and they are known", async () => {
+  it("is limited if there is a limiter and they are known", async () => {
     const keys: string[] = [];
     const rateLimit = {
       // A member of the author's own, which must not be taken for one of this package.

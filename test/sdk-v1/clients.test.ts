@@ -59,7 +59,7 @@ describe.each(legacyOnes)(
       expect(await client.readResource({ uri: "desk://count" })).toMatchObject({ contents: [{ text: "2" }] });
     });
 
-    it("is told of errors in our own words, once", async () => {
+    it("receives errors in our own text, once", async () => {
       const refused = await client.callTool({ name: "nope" }).catch((cause: unknown) => cause);
       expect(refused).toMatchObject({ code: -32602 });
       expect(String(Reflect.get(Object(refused), "message")).match(/MCP error/g)?.length ?? 0).toBeLessThanOrEqual(1);
@@ -147,7 +147,7 @@ describe.each([
   });
   afterEach(() => server.close());
 
-  it("shares one application with the others, and hears of what they change", async () => {
+  it("shares one application with other clients, and receives their changes", async () => {
     const [heard, others]: [string[], string[]] = [[], []];
     const [one, two] = [await connect(server.url, heard), await connect(server.url, others)];
     await one.subscribe("desk://count");
@@ -164,7 +164,7 @@ describe.each([
     await expect.poll(() => server.sessions.size, patience).toBe(0);
   });
 
-  it("is asked on its own session, by what its own calls run", async () => {
+  it("is asked on its own session, by its own calls", async () => {
     const client = await connect(server.url, []);
     expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { said: "Ann" } });
     expect(await client.callTool({ name: "locate" })).toMatchObject({ structuredContent: { roots: ["file:///a"] } });

@@ -8,7 +8,7 @@ import { ConnectionHarness } from "../mcp/connection-harness.ts";
 import { createViewsApp } from "../mcp/views-app.ts";
 import { V1Harness } from "./v1-harness.ts";
 
-describe("a server of the SDK 1.x and the gate, over the hostile app", () => {
+describe("an attached server of the SDK 1.x and our own, over the hostile app", () => {
   let gate: ConnectionHarness;
   let attached: V1Harness;
   const quiet = { pageSize: 7, onFault: () => {} };
@@ -24,7 +24,7 @@ describe("a server of the SDK 1.x and the gate, over the hostile app", () => {
     expect(withoutChance(await attached.request(id, method, params))).toEqual(withoutChance(ours));
   });
 
-  it("give the same answer to what is no request that anybody could read", async () => {
+  it("give the same answer to an unreadable request", async () => {
     let nested: unknown = 1;
     for (let depth = 0; depth < 100_000; depth += 1) nested = [nested];
     const cases: readonly object[] = [
@@ -46,7 +46,7 @@ describe("a server of the SDK 1.x and the gate, over the hostile app", () => {
   });
 });
 
-describe("a server of the SDK 1.x and the gate, over the features app", () => {
+describe("an attached server of the SDK 1.x and our own, over the features app", () => {
   it("give the same answer to every method", async () => {
     const gate = await new ConnectionHarness(createFeaturesApp().open()).open("legacy");
     const attached = await new V1Harness(createFeaturesApp()).open();
@@ -59,7 +59,7 @@ describe("a server of the SDK 1.x and the gate, over the features app", () => {
   });
 });
 
-describe("a server of the SDK 1.x and the gate, by views", () => {
+describe("an attached server of the SDK 1.x and our own, by views", () => {
   const attachAs = (coming: Coming): V1Harness =>
     new V1Harness(createViewsApp().app, { caller: () => toCaller(coming) });
 

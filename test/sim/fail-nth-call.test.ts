@@ -34,7 +34,7 @@ const profiles: readonly Profile[] = ["strict", "normal"];
 /** More calls than this, and a scenario does not end. */
 const maxCalls = 500;
 
-describe("the spine when one call of a port goes wrong", () => {
+describe("the spine when one call of a port fails", () => {
   it.each(profiles.flatMap((profile) => scenarios.map((steps) => [steps.join(", "), profile, steps] as const)))(
     "keeps every promise whichever call it is when the scenario is: %s (%s)",
     (_name, profile, steps) => {

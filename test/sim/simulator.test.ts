@@ -14,7 +14,7 @@ describe("the spine under simulation", () => {
 });
 
 describe("the simulator", () => {
-  it("tells the same story when a seed is run again", () => {
+  it("runs a seed with the same trace each time", () => {
     for (const seed of [1, 2, 77, 4_000_000_000]) {
       const first = runSchedule({ seed, steps: 99, isTraced: true });
       expect(first.trace.length).toBeGreaterThan(100);
@@ -22,12 +22,12 @@ describe("the simulator", () => {
     }
   });
 
-  it("tells different stories when seeds differ", () => {
+  it("runs different seeds with different traces", () => {
     const story = (seed: number): string => runSchedule({ seed, steps: 99, isTraced: true }).trace.join("\n");
     expect(new Set(Array.from({ length: 50 }, (_, seed) => story(seed))).size).toBe(50);
   });
 
-  it("reports the same first failure when it has one worker or several", async () => {
+  it("reports the same first failure for one worker and several", async () => {
     const mutant = mutants.find(({ name }) => name === "somebody who left is told");
     const script = await bundleWorker(mutant?.patches);
     const failures = await Promise.all(
@@ -44,7 +44,7 @@ describe("the simulator", () => {
     await expect(bundleWorker([{ ...patch, find: "not there" }])).rejects.toThrow(/0 times/);
   });
 
-  it("leaves a schedule that breaks nothing as it is when it is to be made shorter", () => {
+  it("keeps a schedule without a violation when it is shrunk", () => {
     expect(runSchedule({ seed: 1, steps: 99, kept: shrink({ seed: 1, steps: 3 }) }).violation).toBeUndefined();
   });
 });

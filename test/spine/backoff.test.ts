@@ -20,7 +20,7 @@ describe("Backoff", () => {
     expect(delays.map((delay) => Math.ceil(delay))).toEqual([13, 26, 51, 101, 201, 401, 501, 501, 501]);
   });
 
-  it("next() starts again from the base when what was reached has lasted", () => {
+  it("next() starts again from the base after a lasting connection", () => {
     const { backoff, clock } = create(() => 0);
     for (let count = 0; count < 5; count += 1) backoff.next();
     backoff.up();

@@ -52,7 +52,7 @@ describe("Budget", () => {
     expect(evicted).toEqual(["a"]);
   });
 
-  it("asks every share for what is spare before it evicts any", () => {
+  it("asks every share for spare bytes before it evicts any", () => {
     const budget = new Budget({ total: 6, perKey: 6 });
     const asked: string[] = [];
     const open = (key: string, spare: number): Share => {
@@ -71,7 +71,7 @@ describe("Budget", () => {
     expect(budget.use).toMatchObject({ used: 6, refused: 0, evicted: 0 });
   });
 
-  it("lets one share exceed the limit when it counts what is held already and nothing else can go", () => {
+  it("lets one share exceed the limit when it counts bytes that are held already and nothing else can go", () => {
     const budget = new Budget({ total: 6, perKey: 4 });
     const evicted: string[] = [];
     const [small, large] = ["key", "key"].map((key) => openEvictable(budget, key, evicted));
@@ -90,7 +90,7 @@ describe("Budget", () => {
     expect([one.amount, other.amount, budget.use.used]).toEqual([0, 2, 2]);
   });
 
-  it("counts what its shares hold, and stays within its limits unless a single share exceeds them, in any order", () => {
+  it("counts the bytes of its shares, and stays within its limits unless a single share exceeds them, in any order", () => {
     const step = record({
       do: constantFrom("take" as const, "add" as const, "resize" as const, "release" as const, "touch" as const),
       share: integer({ min: 0, max: 7 }),
@@ -161,7 +161,7 @@ describe("Budget", () => {
     expect(evicted).toEqual(["key"]);
   });
 
-  it("evicts nothing when the shares that can go hold too little, and does not count those that cannot go now", () => {
+  it("evicts nothing when the evictable shares hold too little, and does not count the others", () => {
     const budget = new Budget({ total: 20, perKey: 20 });
     const evicted: string[] = [];
     const [small, large] = ["small", "large"].map((key) => openEvictable(budget, key, evicted));
@@ -175,7 +175,7 @@ describe("Budget", () => {
     expect(evicted).toEqual(["small", "large"]);
   });
 
-  it("evicts shares that go first before others, also when they were touched later", () => {
+  it("evicts shares with priority before others, also when they were touched later", () => {
     const budget = new Budget({ total: 3, perKey: 3 });
     const evicted: string[] = [];
     const [, , first] = ["a", "b", "first"].map((key) => openEvictable(budget, key, evicted));
@@ -187,7 +187,7 @@ describe("Budget", () => {
     expect(evicted).toEqual(["first"]);
   });
 
-  it("tells which limit was reached, whether it evicted or refused", () => {
+  it("reports which limit was reached, whether it evicted or refused", () => {
     const told: unknown[] = [];
     const budget = new Budget({ total: 6, perKey: 6 }, (over) => told.push(over.scope));
     openEvictable(budget, "a", []).add(6);

@@ -26,7 +26,7 @@ class Model extends Map<number, Value> {
 }
 
 describe("SlotMap", () => {
-  it("does what a Map does, whatever is added and taken", () => {
+  it("behaves like a Map for any operations", () => {
     const keys = fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 60 });
     fc.assert(
       fc.property(keys, (plan) => {
@@ -47,7 +47,7 @@ function valuesOf(places: Places<number>): readonly number[] {
 }
 
 describe("Places", () => {
-  it("keep the order, and forget who was removed, when users come and go at random", () => {
+  it("keep the order, and drop removed users, when users come and go at random", () => {
     const steps = fc.array(fc.record({ adds: fc.boolean(), which: fc.nat(20) }), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (plan) => {
@@ -66,7 +66,7 @@ describe("Places", () => {
     );
   });
 
-  it("hold nobody by a place that was left when somebody still has it", () => {
+  it("keep no user by a released place when another one holds it", () => {
     const places = new Places<number>();
     const [, middle] = [places.add(1), places.add(2), places.add(3)];
     places.remove(middle);
@@ -74,7 +74,7 @@ describe("Places", () => {
     expect(valuesOf(places)).toEqual([1, 3]);
   });
 
-  it("are all left, and can be taken again, when they are cleared", () => {
+  it("are all released, and can be taken again, when they are cleared", () => {
     const places = new Places<number>();
     const former = [places.add(1), places.add(2)];
     places.clear();

@@ -3,7 +3,7 @@ import { dialTimeoutMs } from "../../src/spine/connection-manager.ts";
 import { FakeUser, FarEnd } from "./parts/far-end.ts";
 
 describe("ConnectionManager", () => {
-  it("dials once and tells everybody when several want a link at once", () => {
+  it("dials once and gives every user the link when several want one", () => {
     const far = new FarEnd();
     const users = [new FakeUser(), new FakeUser()];
     for (const user of users) far.holder.join(user);
@@ -16,7 +16,7 @@ describe("ConnectionManager", () => {
     expect(far.attempts).toHaveLength(1);
   });
 
-  it("has a user once, and lets it go at once, when it joins again while it is told of its link", () => {
+  it("has a user once, and releases it at once, when it joins again from its callback", () => {
     const far = new FarEnd(0);
     const user = new FakeUser();
     user.onTold = () => {
@@ -69,7 +69,7 @@ describe("ConnectionManager", () => {
     expect(far.attempt.isAbandoned()).toBe(false);
   });
 
-  it("lets go of who does not wait, and dials again for who does, when an attempt fails", () => {
+  it("releases users that do not wait, and dials again for those that do, when an attempt fails", () => {
     const far = new FarEnd();
     const [patient, impatient] = [new FakeUser(true), new FakeUser(false)];
     far.holder.join(patient);
@@ -83,7 +83,7 @@ describe("ConnectionManager", () => {
     expect(far.holder.lastFailure).toBeUndefined();
   });
 
-  it("lets go of an attempt begun by who was told when nobody is left to want it", () => {
+  it("abandons an attempt that a callback began when its user has left", () => {
     const far = new FarEnd();
     const [first, second, third] = [new FakeUser(false), new FakeUser(false), new FakeUser(false)];
     first.onTold = () => far.holder.join(third)();
@@ -110,7 +110,7 @@ describe("ConnectionManager", () => {
     expect(far.clock.timers).toHaveLength(0);
   });
 
-  it("lets answers come and dials another when a link says that it is going", () => {
+  it("keeps a leaving link for its answers and dials another", () => {
     const far = new FarEnd();
     const user = new FakeUser();
     far.holder.join(user);
@@ -124,7 +124,7 @@ describe("ConnectionManager", () => {
     expect(user.told).toEqual(["live old 1", "down 1", "live new 3", "ended 1"]);
   });
 
-  it("closes a link that is going when its last user leaves", () => {
+  it("closes a leaving link when its last user leaves", () => {
     const far = new FarEnd(1000);
     const user = new FakeUser();
     const leave = far.holder.join(user);
@@ -138,7 +138,7 @@ describe("ConnectionManager", () => {
     expect(link.closes).toBe(1);
   });
 
-  it("closes a link that is going at once when nobody uses it", () => {
+  it("closes a leaving link at once without a user", () => {
     const far = new FarEnd(1000);
     const leave = far.holder.join(new FakeUser());
     const link = far.open();
@@ -148,7 +148,7 @@ describe("ConnectionManager", () => {
     expect(far.clock.timers).toHaveLength(0);
   });
 
-  it("tells everybody that a link is down before anybody of the next when one who is told wants another", () => {
+  it("reports a lost link to every user before the next link, also when a callback wants another", () => {
     const far = new FarEnd();
     const [first, second, late] = [new FakeUser(), new FakeUser(), new FakeUser()];
     far.holder.join(first);
@@ -165,7 +165,7 @@ describe("ConnectionManager", () => {
     expect(late.told).toContain("live new 3");
   });
 
-  it("has one attempt at a time when everybody leaves and somebody comes within dial()", () => {
+  it("has one attempt at a time when all users leave and one comes within dial()", () => {
     const far = new FarEnd();
     const leave = far.holder.join(new FakeUser());
     far.attempt.failed("refused");
@@ -180,7 +180,7 @@ describe("ConnectionManager", () => {
     expect(user.told).toEqual(["live link 2 3"]);
   });
 
-  it("abandons an attempt as soon as dial() has returned when everybody leaves within", () => {
+  it("abandons an attempt as soon as dial() has returned when all users leave within it", () => {
     const far = new FarEnd();
     const leave = far.holder.join(new FakeUser());
     far.attempt.failed("refused");
@@ -242,7 +242,7 @@ describe("ConnectionManager", () => {
     expect(kept.closes).toBe(1);
   });
 
-  it("close() ends everything once, tells everybody, and nothing is dialled after it when called twice", () => {
+  it("close() ends everything once, notifies every user, and nothing is dialled after it when called twice", () => {
     const far = new FarEnd(1000);
     const user = new FakeUser();
     far.holder.join(user);

@@ -31,7 +31,7 @@ class Counted implements AsyncIterableIterator<number> {
 }
 
 describe("OwnedIterator", () => {
-  it("next() opens once and gives each value as check() makes it, one after the other", async () => {
+  it("next() opens once and returns each value as check() makes it, in order", async () => {
     const scope = new Scope("it");
     let opened = 0;
     const open = (): Counted => {
@@ -110,7 +110,7 @@ describe("OwnedIterator", () => {
     expect(counted.returned).toBe(1);
   });
 
-  it("what opens after its consumer left is returned unasked, and a scope that closes waits for that", async () => {
+  it("an iterator that opens after its consumer left is returned unread, and a closing scope waits for it", async () => {
     const scope = new Scope("it");
     const counted = new Counted();
     let arrive = (_values: Counted): void => {};
@@ -144,7 +144,7 @@ describe("OwnedIterator", () => {
     expect(opened).toBe(0);
   });
 
-  it("next() gives the error of open() as it is and those of the iteration masked, and is over after either", async () => {
+  it("next() rejects with the error of open() as it is and with masked errors of the iteration, and ends after either", async () => {
     const scope = new Scope("it");
     const mask = (cause: unknown): Error => new Error(`masked ${String(cause)}`);
     const failing = new OwnedIterator({
@@ -165,7 +165,7 @@ describe("OwnedIterator", () => {
     await scope.close();
   });
 
-  it("takes a value when its consumer wants one and the value before it was checked", async () => {
+  it("reads a value when its consumer wants one and the value before it was checked", async () => {
     const scope = new Scope("it");
     const counted = new Counted();
     const checks: ((value: number) => void)[] = [];
@@ -202,7 +202,7 @@ describe("OwnedIterator", () => {
     expect([opened.length, counted.given, counted.returned]).toEqual([1, 2, 1]);
   });
 
-  it("return() waits for a maker within another one that the same signal has ended", async () => {
+  it("return() waits for an iterator within another one that the same signal has ended", async () => {
     const scope = new Scope("it");
     const counted = new Counted();
     const controller = new AbortController();

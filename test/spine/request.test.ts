@@ -73,7 +73,7 @@ describe("startRequest()", () => {
   });
 
   it.each(["read", "mutation"] as const)(
-    "tells nothing of a %s, and cancels it where it runs, when cancelled",
+    "reports nothing of a cancelled %s, and cancels it at the other side",
     (kind) => {
       const far = live();
       const request = new FakeRequest(far, kind).start();
@@ -96,7 +96,7 @@ describe("startRequest()", () => {
     expect(request.sent[0]?.cancels).toBe(0);
   });
 
-  it("cancels what is being sent when it is cancelled from within send()", () => {
+  it("cancels a request that is cancelled from within send()", () => {
     const far = new FarEnd();
     const request = new FakeRequest(far, "read").start();
     request.onSend = () => request.cancel();
@@ -106,7 +106,7 @@ describe("startRequest()", () => {
     expect(far.clock.timers).toHaveLength(0);
   });
 
-  it("tells nothing when its caller cancels while the link of its answer is let go of", () => {
+  it("reports nothing when its caller cancels while the link of its answer is released", () => {
     const far = new FarEnd(0);
     const request = new FakeRequest(far, "mutation").start();
     far.open().onClose = () => request.cancel();
@@ -114,7 +114,7 @@ describe("startRequest()", () => {
     expect(request.told).toEqual(["waiting"]);
   });
 
-  it("hands on what the far side refuses with when a read is refused, and does not send it again", () => {
+  it("passes on the refusal of a read, and does not send it again", () => {
     const request = new FakeRequest(live(), "read").start();
     request.reply.refused("no");
     expect(request.told).toEqual(["no"]);
@@ -163,7 +163,7 @@ describe("startRequest()", () => {
     expect(request.told.at(-1)).toBe("UNAVAILABLE");
   });
 
-  it("lets a read wait as long as it said when there is no link, and a mutation not beyond the next failure", () => {
+  it("lets a read wait for its own time without a link, and a mutation until the next failure", () => {
     const far = new FarEnd();
     const read = new FakeRequest(far, "read").start();
     const mutation = new FakeRequest(far, "mutation").start();
@@ -176,7 +176,7 @@ describe("startRequest()", () => {
     expect(far.clock.timers).toHaveLength(0);
   });
 
-  it("fails a read at once when what it would wait for will not come", () => {
+  it("fails a read at once when no link will come", () => {
     const far = new FarEnd();
     const read = new FakeRequest(far, "read").start();
     far.attempt.failed(new SurfaceError("UNSAFE_DIRECTORY", "Connecting: others can write there"));

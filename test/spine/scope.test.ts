@@ -57,7 +57,7 @@ describe("Scope", () => {
     expect(await faultsOf(scope.close())).toEqual([new Error("late"), undefined]);
   });
 
-  it("close() says one disposer when one failed", async () => {
+  it("close() rejects with the error of one failed disposer", async () => {
     const scope = new Scope("it");
     scope.add(() => Promise.reject(new Error("x")));
     await expect(scope.close()).rejects.toThrow("Closing it: 1 disposer failed");
@@ -88,7 +88,7 @@ describe("Scope", () => {
     expect(ran).toEqual(["inner", "outer"]);
   });
 
-  it("close() runs a function twice when it was added twice, and once when one of them was taken back", async () => {
+  it("close() runs a function twice when it was added twice, and once when one of them was removed", async () => {
     const scope = new Scope("it");
     let ran = 0;
     const disposer = (): void => void (ran += 1);
@@ -99,7 +99,7 @@ describe("Scope", () => {
     expect(ran).toBe(2);
   });
 
-  it("close() does not run a disposer when an earlier one has taken it back", async () => {
+  it("close() does not run a disposer that an earlier one has removed", async () => {
     const scope = new Scope("it");
     let ran = false;
     const takeBack = scope.add(() => void (ran = true));
@@ -108,7 +108,7 @@ describe("Scope", () => {
     expect(ran).toBe(false);
   });
 
-  it("add() disposes at once when the scope is closed, and throws what that throws", async () => {
+  it("add() disposes at once when the scope is closed, and throws the disposer's error", async () => {
     const scope = new Scope("it");
     await scope.close();
     let ran = 0;
@@ -121,7 +121,7 @@ describe("Scope", () => {
     ).toThrow("no");
   });
 
-  it("add() lets a close under way wait for what comes late, and report it when it fails", async () => {
+  it("add() makes a running close wait for a late disposer, and report its error", async () => {
     const scope = new Scope("it");
     let done = false;
     scope.add(async () => {
@@ -136,7 +136,7 @@ describe("Scope", () => {
     expect(done).toBe(true);
   });
 
-  it("add() leaves no unhandled rejection when a disposer fails after the close has settled", async () => {
+  it("add() causes no unhandled rejection when a disposer fails after the close has settled", async () => {
     const unhandled: unknown[] = [];
     const note = (cause: unknown): void => void unhandled.push(cause);
     process.on("unhandledRejection", note);
@@ -149,7 +149,7 @@ describe("Scope", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("signal fires before the first disposer when it was asked for before, and is fired when asked for after", async () => {
+  it("signal fires before the first disposer, and is fired when it is first read after the close", async () => {
     const scope = new Scope("the shop");
     const { signal } = scope;
     const seen: boolean[] = [];

@@ -8,7 +8,7 @@ function listeners(signal: AbortSignal): number {
 }
 
 describe("LinkedAbort", () => {
-  it("signal fires with the reason of the first source when one fires, and lets go of the others", () => {
+  it("signal fires with the reason of the first source, and removes the listeners from the others", () => {
     const [one, two] = [new AbortController(), new AbortController()];
     const linked = new LinkedAbort(one.signal, undefined, two.signal);
     two.abort("because");
@@ -25,7 +25,7 @@ describe("LinkedAbort", () => {
     expect(listeners(live.signal)).toBe(0);
   });
 
-  it("dispose() lets go without firing when called, twice too", () => {
+  it("dispose() removes the listeners without firing, also when called twice", () => {
     const source = new AbortController();
     const linked = new LinkedAbort(source.signal);
     linked.dispose();
@@ -36,7 +36,7 @@ describe("LinkedAbort", () => {
     expect(linked.signal.reason).toBe("by hand");
   });
 
-  it("a signal has one listener when ten thousand follow it, and none when all have left", () => {
+  it("a signal has one listener for ten thousand followers, and none when all have left", () => {
     const source = new AbortController();
     const all = Array.from({ length: 10_000 }, () => new LinkedAbort(source.signal));
     expect(listeners(source.signal)).toBe(1);
@@ -51,13 +51,13 @@ describe("LinkedAbort", () => {
 });
 
 describe("followSignal()", () => {
-  it("followSignal() tells at once when the signal has fired", () => {
+  it("followSignal() calls back at once when the signal has fired", () => {
     let told = 0;
     followSignal(AbortSignal.abort(), () => void (told += 1))();
     expect(told).toBe(1);
   });
 
-  it("followSignal() does not tell a follower when another one's turn made it leave", () => {
+  it("followSignal() does not call a follower that another follower's callback removed", () => {
     const source = new AbortController();
     const told: string[] = [];
     followSignal(source.signal, () => {
@@ -70,7 +70,7 @@ describe("followSignal()", () => {
     leave();
   });
 
-  it("followSignal() tells one function twice when it follows twice", () => {
+  it("followSignal() calls one function twice when it follows twice", () => {
     const source = new AbortController();
     let told = 0;
     const tell = (): void => void (told += 1);
@@ -122,7 +122,7 @@ describe("followAbort()", () => {
 const doing = "Calling it";
 
 describe("untilAborted()", () => {
-  it("untilAborted() settles as the work does when the signal stays silent, and leaves no listener", async () => {
+  it("untilAborted() settles as the work does when the signal stays silent, and keeps no listener", async () => {
     const { signal } = new AbortController();
     await expect(untilAborted({ start: async () => 1, signal, doing })).resolves.toBe(1);
     const failing = untilAborted({ start: () => Promise.reject(new Error("no")), signal, doing });
@@ -139,7 +139,7 @@ describe("untilAborted()", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  it("untilAborted() rejects at once when the signal fires, and drops what the work comes to", async () => {
+  it("untilAborted() rejects at once when the signal fires, and drops the result of the work", async () => {
     const controller = new AbortController();
     let fail = (_cause: Error): void => {};
     const start = (): Promise<never> => new Promise((_resolve, reject) => (fail = reject));

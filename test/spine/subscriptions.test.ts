@@ -64,7 +64,7 @@ function create(): { far: FarEnd; subscriptions: Subscriptions<FakeLink, string>
 }
 
 describe("Subscriptions", () => {
-  it("opens one stream for all who watch a key, and closes everything with the last, when they come and go", () => {
+  it("opens one stream for all watchers of a key, and closes it with the last", () => {
     const { far, subscriptions, source } = create();
     const held = [new FakeWatcher(), new FakeWatcher()].map((watcher) => subscriptions.subscribe(source, watcher));
     const link = far.open();
@@ -80,7 +80,7 @@ describe("Subscriptions", () => {
     expect(subscriptions.latest("a")).toBeUndefined();
   });
 
-  it("says nothing of the snapshot, then of four changes at once, then one a window, when values come", () => {
+  it("announces nothing for the snapshot, then four changes at once, then one a window", () => {
     const { far, subscriptions, source } = create();
     const watcher = new FakeWatcher();
     subscriptions.subscribe(source, watcher);
@@ -95,7 +95,7 @@ describe("Subscriptions", () => {
     expect(watcher.changes).toBe(5);
   });
 
-  it("tells nobody before subscribe() has returned when a stream speaks at once", () => {
+  it("calls no watcher before subscribe() has returned when a stream emits at once", () => {
     const { far, subscriptions, source } = create();
     subscriptions.subscribe(new FakeSource("b"), {});
     far.open();
@@ -111,7 +111,7 @@ describe("Subscriptions", () => {
     expect(watcher.changes).toBe(1);
   });
 
-  it("tells nobody who has left, also of what is pending, when it changes", () => {
+  it("calls no watcher that has left, also for a pending change", () => {
     const { far, subscriptions, source } = create();
     const [first, second] = [new FakeWatcher(), new FakeWatcher()];
     const other = subscriptions.subscribe(source, first);
@@ -127,7 +127,7 @@ describe("Subscriptions", () => {
     expect(first.changes).toBe(4);
   });
 
-  it("tells at once who came while the change before was being told, when it changes again", () => {
+  it("calls a watcher that came during the last announcement at once for the next change", () => {
     const { far, subscriptions, source } = create();
     const late = new FakeWatcher();
     let isFirst = true;
@@ -148,7 +148,7 @@ describe("Subscriptions", () => {
     expect(late.changes).toBe(1);
   });
 
-  it("takes the snapshot for news when the link is another one", () => {
+  it("announces the snapshot of another link as a change", () => {
     const { far, subscriptions, source } = create();
     const watcher = new FakeWatcher();
     subscriptions.subscribe(source, watcher);
@@ -236,7 +236,7 @@ describe("Subscriptions", () => {
     expect(subscriptions.latest("a")).toEqual({ value: "new" });
   });
 
-  it("begins a watch of its own when a key is watched again from within what stops it", () => {
+  it("starts a new watch when a key is watched again from the callback that stops it", () => {
     const { far, subscriptions, source } = create();
     const watcher = new FakeWatcher();
     const first = subscriptions.subscribe(source, {});
@@ -253,7 +253,7 @@ describe("Subscriptions", () => {
     expect(watcher.changes).toBe(1);
   });
 
-  it("stops a stream that was still being opened when its watcher leaves within", () => {
+  it("stops a stream that is still opening when its watcher leaves", () => {
     const { far, subscriptions, source } = create();
     const subscription = subscriptions.subscribe(source, {});
     source.onOpen = () => subscription.end();
@@ -261,7 +261,7 @@ describe("Subscriptions", () => {
     expect([source.stream.stops, link.closes, subscriptions.size]).toEqual([1, 1, 0]);
   });
 
-  it("forgets everything when the holder is closed, also of who subscribes after it", () => {
+  it("drops everything when the manager is closed, also later subscribers", () => {
     const { far, subscriptions, source } = create();
     const watcher = new FakeWatcher();
     const subscription = subscriptions.subscribe(source, watcher);
@@ -276,7 +276,7 @@ describe("Subscriptions", () => {
     expect([watcher.changes, subscriptions.size, source.streams.length]).toEqual([4, 0, 1]);
   });
 
-  it("leaves the others alone when one key's stream fails", () => {
+  it("keeps the other streams when one key's stream fails", () => {
     const { far, subscriptions, source } = create();
     const other = new FakeSource("b");
     subscriptions.subscribe(source, {});

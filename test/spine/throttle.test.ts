@@ -107,7 +107,7 @@ describe("Throttle", () => {
     expect(clock.timers).toHaveLength(0);
   });
 
-  it("dispose() forgets what is pending, and a touch after it keeps its distance, when called twice", () => {
+  it("dispose() drops a pending change, also when called twice, and a later touch keeps its distance", () => {
     const { throttle, fired, clock } = create();
     throttle.touch();
     throttle.touch();

@@ -39,7 +39,7 @@ describe("stdio() by a view", () => {
     await expect(serve("never")).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
-  it.each(["legacy", "modern"])("serves what the view leaves in the %s era", async (era) => {
+  it.each(["legacy", "modern"])("serves the entries of the view in the %s era", async (era) => {
     const lines =
       era === "legacy"
         ? [legacyLine(1, "initialize", handshake), legacyLine(2, "tools/list")]
@@ -63,7 +63,7 @@ describe("stdio() by a view", () => {
     expect(namesOf(other)).toContain("note");
   });
 
-  it("grants the local user what it is told to", async () => {
+  it("grants the local user the scopes of the options", async () => {
     const lines = [modernLine(1, "tools/list"), modernLine(2, "tools/call", { name: "granted" })];
     const [listed, called] = await answersTo({ scopes: ["extra"] }, lines);
     expect(namesOf(listed)).toContain("granted");
@@ -74,7 +74,7 @@ describe("stdio() by a view", () => {
   });
 
   it.each([{ surface: "" }, { surface: "x".repeat(257) }, { project: "" }, { scopes: ["with space"] }])(
-    "refuses to serve when it is told %o",
+    "refuses to serve with %o",
     async (options) => {
       const serving = stdio({ ...options, input: new PassThrough(), output: new PassThrough() }).serve(
         createViewsApp().app,

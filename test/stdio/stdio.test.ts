@@ -202,7 +202,7 @@ describe("stdio()", { timeout: 90_000 }, () => {
   });
 });
 
-describe("what does not exist and what is not exposed", () => {
+describe("unknown and unexposed members", () => {
   const pairs: readonly (readonly [method: string, known: object, unknown: object])[] = [
     ["tools/call", { name: "configure", arguments: {} }, { name: "confibure", arguments: {} }],
     ["tools/call", { name: "secrets", arguments: { a: 1 } }, { name: "zecrets", arguments: { a: 1 } }],
@@ -214,7 +214,7 @@ describe("what does not exist and what is not exposed", () => {
   const blank = (line: string | undefined): string | undefined =>
     line?.replaceAll(/secrets|zecrets|configure|confibure/g, "…");
 
-  it.each(["modern", "legacy"])("are told apart by nothing in the %s era", async (era) => {
+  it.each(["modern", "legacy"])("look the same in the %s era", async (era) => {
     const server = start(hostile);
     const write = era === "modern" ? modernLine : legacyLine;
     if (era === "legacy") await server.request(JSON.parse(legacyLine(0, "initialize", handshake)));

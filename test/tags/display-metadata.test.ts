@@ -12,7 +12,7 @@ const icon = { src: "https://a.test/i.png" };
 const cyclic: Record<string, unknown> = {};
 cyclic["self"] = cyclic;
 
-describe("looks", () => {
+describe("display metadata", () => {
   it("a tag keeps frozen copies of icons and meta when its author changes the objects", () => {
     const icons = [{ ...icon, sizes: ["48x48", "any"], theme: "dark" as const, mimeType: "image/png" }];
     const meta = { "anthropic/maxResultSizeChars": 5, nested: { list: [1] } };

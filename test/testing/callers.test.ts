@@ -34,14 +34,14 @@ const ada: Caller = { id: "ada", isAnonymous: false, scopes: ["desk:read", "who"
 const bob: Caller = { id: "bob", isAnonymous: false, scopes: ["desk:read"] };
 
 describe("createTestClient() and callers", () => {
-  it("asks as nobody who is known when it is told of none", async () => {
+  it("is anonymous by default", async () => {
     const client = open();
     expect(await client.tools.me()).toMatchObject({ structured: { id: "anonymous", isAnonymous: true } });
     await expect(client.tools.who()).rejects.toMatchObject({ code: -32602, scopes: undefined });
     await expect(client.read("state")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("comes by the view that it is told, whoever asks", async () => {
+  it("uses the given view for any caller", async () => {
     const client = open({ view: "narrow", project: "p", caller: ada });
     expect(await client.toolNames()).toEqual(["me"]);
     expect((await client.listTools()).map(({ name }) => name)).toEqual(["me"]);
@@ -53,7 +53,7 @@ describe("createTestClient() and callers", () => {
     await expect(open({ view: "other" }).tools.me()).rejects.toMatchObject({ code: -32603 });
   });
 
-  it("asks as who it is made for, and as who one call names", async () => {
+  it("uses its caller, and the caller of a single call", async () => {
     const client = open({ caller: bob });
     expect(await client.tools.who({}, { caller: ada })).toMatchObject({ structured: ada });
     await expect(client.tools.who()).rejects.toMatchObject({ scopes: ["desk:read", "who"] });

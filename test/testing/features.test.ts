@@ -54,7 +54,7 @@ describe("createTestClient()", () => {
     });
   });
 
-  it("reads what is no JSON as its text or its bytes, and what was too large as what is said instead", async () => {
+  it("reads non-JSON resources as text or bytes, and an oversized value as its notice", async () => {
     const client = open();
     expect(await client.read("cover")).toBe(pixel);
     expect(await client.read("notes", { page: 1 })).toBe("# 1\ufffd");
@@ -63,7 +63,7 @@ describe("createTestClient()", () => {
     expect(answer).toMatchObject({ isError: false, structured: { truncated: true } });
   });
 
-  it("hears what a call tells the client's log, at every level", async () => {
+  it("receives a call's messages to the client's log, at every level", async () => {
     const client = open();
     const heard: LogEntry[] = [];
     await client.tools.link(undefined, { onLog: (entry) => heard.push(entry) });

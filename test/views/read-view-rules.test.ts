@@ -22,7 +22,7 @@ function misfitOf(input: unknown): string {
 }
 
 describe("reading view rules", () => {
-  it("readViewRules() takes a list of rules, a packet, packets and views by name when they fit (B5)", () => {
+  it("readViewRules() accepts a list of rules, a packet, packets and views by name (B5)", () => {
     const rules = [{ id: "a", when: { surface: ["x", "y"], client: { name: "claude" } }, ...pass }];
     expect(readViewRules(rules)).toEqual([{ id: "views", domain: viewDomain, rules }]);
     const whole = packet({ description: "who only looks", project: "site", rules });
@@ -47,19 +47,19 @@ describe("reading view rules", () => {
     },
   );
 
-  it("readViewRules() looks at no more than it takes when a list says to be endless", () => {
+  it("readViewRules() reads a bounded part of an endless list", () => {
     // 2 ** 32 - 1 holes.
     expect(misfitOf(Object.assign([], { length: 4_294_967_295 }))).toMatch(
       /^the input: it must be a list of 1 to 10000 .*, and is a list of 4294967295$/,
     );
   });
 
-  it("readViewRules() takes 10,000 rules when they come", () => {
+  it("readViewRules() accepts 10,000 rules", () => {
     const rules = Array.from({ length: 10_000 }, (_, index) => ({ when: { surface: `s${index}` }, ...pass }));
     expect(readViewRules(rules)[0]?.rules).toHaveLength(10_000);
   });
 
-  it("readViewRules() gives copies that nobody can change when its input is changed later", () => {
+  it("readViewRules() returns frozen copies", () => {
     const disallow = ["a"];
     const [read] = readViewRules({ one: { disallow } });
     disallow.push("b");
@@ -68,7 +68,7 @@ describe("reading view rules", () => {
     expect([read, read?.rules, read?.rules[0], verdict].every((part) => Object.isFrozen(part))).toBe(true);
   });
 
-  it("readViewRules() keeps a view called as an inherited field when it is one", () => {
+  it("readViewRules() keeps a view with the name of an inherited field", () => {
     const named: unknown = JSON.parse(`{"__proto__":{"deny":"no"},"constructor":{}}`);
     expect(readViewRules(named)[0]?.rules.map(({ id }) => id)).toEqual(["__proto__", "constructor"]);
   });

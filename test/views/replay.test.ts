@@ -30,7 +30,7 @@ const packets: readonly ViewPacket[] = [
 describe("replaying a view", () => {
   const views = new Views(packets);
 
-  it("replayView() tells what is shown and what hides the rest when a view is replayed (B16)", () => {
+  it("replayView() returns the shown entries and the pattern that hides each other one (B16)", () => {
     expect(replayView({ views, catalog, caller: callerBy("readonly") })).toEqual({
       entity: { surface: "readonly" },
       verdict: { kind: "tool_surface", disallow: ["node_*"] },
@@ -55,7 +55,7 @@ describe("replaying a view", () => {
     });
   });
 
-  it("replayView() lists the four tools and what is behind them when a view is a gateway (B16)", () => {
+  it("replayView() lists the four tools and the operations of a gateway (B16)", () => {
     const caller = callerBy("hub", { id: "ci", isAnonymous: false, scopes: ["probe:read"] });
     const replay = replayView({ views, catalog, caller });
     expect(replay.visible_tools).toEqual(["call", "list", "schema", "search"]);
@@ -65,7 +65,7 @@ describe("replaying a view", () => {
     expect(replayView({ views, catalog, caller: { ...caller, scopes: ["other"] } }).visible_tools).toEqual([]);
   });
 
-  it("replayView() agrees with what is listed when callers and views are drawn (B17)", () => {
+  it("replayView() agrees with the lists for any callers and views (B17)", () => {
     const anyCaller = fc.record({
       surface: fc.constantFrom("default", "readonly", "locked", "nowhere"),
       scopes: fc.subarray(["probe:read", "probe:write", "admin"]),
@@ -82,7 +82,7 @@ describe("replaying a view", () => {
     );
   });
 
-  it("listViews() names packets, their scope and how many rules they have when it is asked (B16)", () => {
+  it("listViews() names packets, their scope and their number of rules (B16)", () => {
     expect(listViews(views)).toEqual({
       surface_packets: [
         { id: "all", scope: "global", rule_count: 3 },
@@ -93,7 +93,7 @@ describe("replaying a view", () => {
     expect(listViews(new Views(undefined))).toEqual({ surface_packets: [], count: 0 });
   });
 
-  it("describeViews() tells the packet that holds, its rules and what they come to when it is asked (B16)", () => {
+  it("describeViews() returns the applied packet, its rules and their verdicts (B16)", () => {
     expect(describeViews(views, callerBy("locked"))).toEqual({
       entity: { surface: "locked" },
       packet: { id: "all", domain: "mcp-surface/routing", description: "for everybody" },
@@ -116,7 +116,7 @@ describe("replaying a view", () => {
     });
   });
 
-  it("toEntity() leaves out what is not known of somebody when they are asked about (B4)", () => {
+  it("toEntity() leaves out unknown fields of a caller (B4)", () => {
     expect(toEntity({ id: "anonymous", isAnonymous: true, scopes: [] })).toEqual({ surface: "default" });
     const client = { name: "claude", version: "1" };
     expect(
@@ -148,7 +148,7 @@ describe("the tool that replays", () => {
     });
   });
 
-  it("the tool replays, lists and describes when it is asked to (B16)", async () => {
+  it("the tool replays, lists and describes (B16)", async () => {
     expect(await replayed({ action: "list" })).toMatchObject({ count: 2 });
     expect(await replayed({ action: "describe", surface: "locked" })).toMatchObject({ rule: "locked" });
     expect(await replayed({ action: "replay" })).toMatchObject({ entity: { surface: "default" } });
@@ -158,7 +158,7 @@ describe("the tool that replays", () => {
     });
   });
 
-  it("the tool names nothing that its caller has no right to when they replay (B19)", async () => {
+  it("the tool names nothing that its caller has no right to (B19)", async () => {
     for (const surface of ["readonly", "locked", "default"]) {
       const text = JSON.stringify(await replayed({ action: "replay", surface }));
       expect(text).not.toContain("purge");
@@ -168,7 +168,7 @@ describe("the tool that replays", () => {
     expect(JSON.stringify(await replayed({ action: "replay", surface: "readonly" }))).toContain("node.rerun");
   });
 
-  it("the tool names no pattern that fits only what its caller has no right to when they ask (B19)", async () => {
+  it("the tool names no pattern that matches only entries without a right (B19)", async () => {
     const disallow = ["purge", "purg?", "node_*", "*", "nothing.yet"];
     const rules = [{ id: "look", verdict: { kind: "tool_surface", disallow, allow: ["purge", "node.*"] } }] as const;
     const asked = createReplayTool({ views: new Views(rules), readScope: "probe:read", catalog: () => catalog });

@@ -141,11 +141,11 @@ describe("the schema of view rules", () => {
 
   const inFiles = malformedRules.filter(([what, input]) => isInFiles(what, input));
 
-  it("most of what does not fit can be in a file when it is looked at", () => {
+  it("covers most malformed rules", () => {
     expect(inFiles.length).toBeGreaterThan(25);
   });
 
-  it.each(inFiles)("the schema refuses what the reader refuses when a file holds %s", (_what, input) => {
+  it.each(inFiles)("refuses, as the reader does, a file with %s", (_what, input) => {
     expect(fits(toFile(input))).toBe(false);
   });
 

@@ -46,8 +46,8 @@ function without(...gone: readonly string[]): readonly string[] {
   return everything.filter((name) => !gone.includes(name));
 }
 
-describe("what a view shows", () => {
-  it("everything but what only tools may call is left when a view says nothing", () => {
+describe("toKeep() and showing a view", () => {
+  it("shows everything but tools for tools only without patterns", () => {
     const shown = shownBy({});
     expect(leftOf(shown)).toEqual(everything);
     expect(shown.hidden).toEqual([]);
@@ -75,7 +75,7 @@ describe("what a view shows", () => {
     ["nothing", { disallow: ["*"] }, []],
     ["nothing where nobody gets in", { deny: "no" }, []],
     ["what only tools may call never", { allow: ["inner*"] }, []],
-  ])("a view leaves what it says when that is: %s (B11)", (_what, view, expected) => {
+  ])("shows the entries of the patterns: %s (B11)", (_what, view, expected) => {
     expect(leftOf(shownBy(view))).toEqual(expected);
   });
 
@@ -113,7 +113,7 @@ describe("what a view shows", () => {
     expect(fitted).toBeGreaterThan(100);
   });
 
-  it("what hides an entry is named when a view is looked into", () => {
+  it("names the pattern that hides an entry", () => {
     const views = new Views([
       {
         id: "few",
@@ -135,7 +135,7 @@ describe("what a view shows", () => {
     expect(new Set(shownBy({ deny: "no" }).hidden.map(({ by }) => by))).toEqual(new Set(["deny"]));
   });
 
-  it("what is hidden is found by no lookup when a view is asked for it (B12)", () => {
+  it("finds no hidden entry by any lookup (B12)", () => {
     const { catalog: left } = shownBy({ disallow: ["node_*", "review"] });
     for (const name of ["node_rerun", "nothing", "inner_secret"]) expect(left.tool(name)).toBeUndefined();
     expect(left.toolOf("node.rerun")).toBeUndefined();
@@ -149,10 +149,10 @@ describe("what a view shows", () => {
   });
 });
 
-describe("what a caller is shown", () => {
+describe("the entries of a caller", () => {
   const all = shownBy({});
 
-  it("what is asked of everybody is hidden, and why is said, when somebody anonymous lists (B19)", () => {
+  it("exclude those with required scopes for an anonymous caller, with the reason (B19)", () => {
     const { catalog: listed, hidden } = narrowToGrants(all, callerBy("v"));
     expect(listed.tools.map(({ name }) => name)).toEqual(["node_log", "node_rerun", "summarise"]);
     expect(hidden).toEqual([
@@ -161,7 +161,7 @@ describe("what a caller is shown", () => {
     ]);
   });
 
-  it("what somebody known was not granted is hidden when they list (B19)", () => {
+  it("exclude those without a grant for a known caller (B19)", () => {
     const reader = callerBy("v", { id: "ci", isAnonymous: false, scopes: ["probe:read"] });
     expect(narrowToGrants(all, reader).catalog.tools.map(({ name }) => name)).toEqual(["node_log", "summarise"]);
     const granted = callerBy("v", {
@@ -173,7 +173,7 @@ describe("what a caller is shown", () => {
     expect(narrowToGrants(all, granted).catalog.tools).toEqual(all.catalog.tools);
   });
 
-  it("a right to everything shows nothing that a view hides when both are asked (B19)", () => {
+  it("exclude hidden ones also for a caller with every grant (B19)", () => {
     const granted = callerBy("v", { id: "ci", isAnonymous: false, scopes: catalog.scopes.all });
     const { catalog: listed } = narrowToGrants(shownBy({ allow: ["status"] }), granted);
     expect([listed.tools, listed.resources.length]).toEqual([[], 1]);
@@ -194,7 +194,7 @@ const anyView: fc.Arbitrary<Exclude<NamedView, { deny: string }>> = fc.record(
   { requiredKeys: [] },
 );
 
-describe("what holds of every view", () => {
+describe("every view", () => {
   it("a view only subtracts when views are drawn (B19)", () => {
     fc.assert(
       fc.property(anyView, (view) => {
@@ -212,7 +212,7 @@ describe("what holds of every view", () => {
     );
   });
 
-  it("what is disallowed is not left, whatever is allowed, when views are drawn (B11)", () => {
+  it("shows no disallowed entry, whatever is allowed (B11)", () => {
     fc.assert(
       fc.property(anyView, fc.constantFrom("node_log", "purge"), (view, name) => {
         const shown = shownBy({ ...view, allow: [name, "*"], disallow: [name] });
@@ -221,7 +221,7 @@ describe("what holds of every view", () => {
     );
   });
 
-  it("each entry is either left or told as hidden when views are drawn", () => {
+  it("either shows an entry or names it as hidden", () => {
     const entries = (of: Catalog): readonly string[] =>
       [...of.tools, ...of.prompts, ...of.resources, ...of.templates].flatMap((entry) =>
         "isInternal" in entry && entry.isInternal === true ? [] : [entry.id],
@@ -236,7 +236,7 @@ describe("what holds of every view", () => {
     );
   });
 
-  it("a view is decided and shown the same when it is asked again (B17)", () => {
+  it("is decided and shown the same each time (B17)", () => {
     fc.assert(
       fc.property(anyView, (view) => {
         const named: NamedViews = { v: view };

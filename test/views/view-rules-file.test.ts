@@ -59,7 +59,7 @@ describe("rules in a file", () => {
     );
   }
 
-  it("what is written holds, and is announced, when a file is written anew", async () => {
+  it("new contents apply, and are announced", async () => {
     let told = 0;
     views.subscribe(() => told++);
     expect(reason()).toBe("one");
@@ -68,7 +68,7 @@ describe("rules in a file", () => {
     expect([told > 0, faults]).toEqual([true, []]);
   });
 
-  it("what is written holds when another file is put in its place, again and again", async () => {
+  it("a replacing file applies, again and again", async () => {
     for (const next of ["two", "three"]) {
       await writeFile(`${path}.tmp`, denying(next));
       await rename(`${path}.tmp`, path);
@@ -85,7 +85,7 @@ describe("rules in a file", () => {
     await becomes("two");
   });
 
-  it("everybody is denied, and the log hears which file it is, when there is none to begin with", async () => {
+  it("every caller is denied, and the log names the file, when it is missing at first", async () => {
     views.close();
     file.close();
     await rm(path);
@@ -94,13 +94,13 @@ describe("rules in a file", () => {
     expect(faults.map(({ cause }) => String(cause))).toEqual([missing()]);
   });
 
-  it("everybody is denied, and the log hears which file it is, when it holds what is no text", async () => {
+  it("every caller is denied, and the log names the file, when it holds no text", async () => {
     await writeFile(path, Buffer.from([0xff, 0xfe, 0x00]));
     await becomes("the view rules cannot be read");
     expect(String(faults[0]?.cause)).toContain(`Cannot read view rules: "${path}" is not readable as UTF-8`);
   });
 
-  it("everybody is denied, and the log hears why, when what is written is half a file or does not fit (B9)", async () => {
+  it("every caller is denied, and the log has the reason, for half a file and for invalid rules (B9)", async () => {
     await writeFile(path, denying("two").slice(0, 20));
     await becomes("the view rules cannot be read");
     await writeFile(path, `{"hub":{"face":"three"}}`);
@@ -111,7 +111,7 @@ describe("rules in a file", () => {
     await becomes("two");
   });
 
-  it("the rules are followed when the folder itself is put in the place of another", async () => {
+  it("the rules are followed when the folder itself is replaced", async () => {
     await rename(folder, `${folder}-old`);
     await becomes("the view rules cannot be read");
     await mkdir(folder);
@@ -129,7 +129,7 @@ describe("rules in a file", () => {
     expect(reason()).toBe("one");
   });
 
-  it("nobody is told any more when a listener closes the file", async () => {
+  it("no listener is called after one closes the file", async () => {
     const heard: string[] = [];
     file.subscribe(() => {
       heard.push("first");

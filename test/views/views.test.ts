@@ -54,7 +54,7 @@ describe("decisions about views", () => {
     });
   });
 
-  it("the default view is what its rule says when there is one (B8)", () => {
+  it("the default view follows its rule if there is one (B8)", () => {
     expect(reasonOf([deny("ask for one", { surface: "default" })], { surface: "default" })).toBe("ask for one");
   });
 
@@ -92,7 +92,7 @@ describe("decisions about views", () => {
     expect(new Views(rules).decide({ surface: "b" }).rule).toBe("3");
   });
 
-  it("the latest packet of a scope holds, and a project's stands in the place of the one for everybody when both are there (B7)", () => {
+  it("the latest packet of a scope applies, and a project's instead of the one for all (B7)", () => {
     const packets = [
       packetOf("old", [deny("old")]),
       packetOf("site", [deny("site", { surface: "a" })], "site"),
@@ -106,13 +106,13 @@ describe("decisions about views", () => {
     expect(reasonOf(packets, { surface: "default", project: "site" })).toBe("shown");
   });
 
-  it("two entities get one object when the same rule is for them (B20)", () => {
+  it("two entities with the same rule get one object (B20)", () => {
     const views = new Views([deny("no", { surface: ["a", "b"] })]);
     expect(views.decide({ surface: "a" })).toBe(views.decide({ surface: "b", user_agent: "curl" }));
     expect(Object.isFrozen(views.decide({ surface: "a" }))).toBe(true);
   });
 
-  it("decisions stay right when ten thousand names have been asked for (B20)", () => {
+  it("decisions stay correct after ten thousand names (B20)", () => {
     const views = new Views({ readonly: { readOnly: true } });
     for (let index = 0; index < 10_000; index++)
       expect(views.decide({ surface: `s${index}` }).verdict).toEqual(unknown);
@@ -120,7 +120,7 @@ describe("decisions about views", () => {
     expect(views.decide({ surface: "default" }).verdict).toEqual(shows);
   });
 
-  it("the first of ten thousand rules that fits decides, by whichever fields they name (B6)", () => {
+  it("the first matching rule of ten thousand decides, by any of its fields (B6)", () => {
     const named = (index: number): ViewRule => deny(`v${index}`, { surface: `v${index}` });
     const rules = [
       deny("ci", { surface: ["v1", "v2"], principal: "ci" }),
@@ -149,7 +149,7 @@ describe("decisions about views", () => {
 });
 
 describe("rules that may be replaced", () => {
-  it("new rules hold, and are announced once, when a source has them (B15)", () => {
+  it("new rules from a source apply, and are announced once (B15)", () => {
     const source = cellSource<ViewRules>([deny("one")]);
     const views = new Views(source);
     let told = 0;
@@ -163,7 +163,7 @@ describe("rules that may be replaced", () => {
     expect(told).toBe(1);
   });
 
-  it("rules follow a nanostores atom when they are in one", () => {
+  it("rules follow a nanostores atom", () => {
     const rules = atom<ViewRules>([deny("one")]);
     const views = new Views(rules);
     let told = 0;
@@ -173,7 +173,7 @@ describe("rules that may be replaced", () => {
     views.close();
   });
 
-  it("the same value is no change when a source tells it again", () => {
+  it("an equal value from a source is no change", () => {
     const rules: ViewRules = [deny("one")];
     const listeners: ((value: ViewRules) => void)[] = [];
     const views = new Views({ get: () => rules, subscribe: (fn) => (listeners.push(fn), () => {}) });
@@ -233,7 +233,7 @@ describe("rules that may be replaced", () => {
     expect(views.decide({ surface: "default" }).verdict).toEqual(unreadable);
   });
 
-  it("the others are told when a listener throws", () => {
+  it("the other listeners are called when one throws", () => {
     const source = cellSource<ViewRules>([deny("one")]);
     const faults: Fault[] = [];
     const views = new Views(source, { report: (fault) => faults.push(fault) });
@@ -255,14 +255,14 @@ describe("rules that may be replaced", () => {
     expect(views.decide({ surface: "a" }).verdict).toEqual({ kind: "deny", reason: "one" });
   });
 
-  it("malformed rules are thrown at the author when they come from no source (B5)", () => {
+  it("malformed rules without a source are thrown (B5)", () => {
     const bad: unknown = { hub: { face: "three" } };
     // As a caster would.
     const thrown = thrownBy(() => new Views(bad as ViewRules));
     expect(thrown).toBeInstanceOf(SurfaceError);
   });
 
-  it("a gateway is refused, at boot and later, when the app has a tool called as one of its four", () => {
+  it("a gateway is refused, at boot and later, when the app has a tool with the name of one of its four", () => {
     const tools = [{ name: "search", origin: 'tool "search"' }];
     const hub: ViewRules = [{ id: "hub", verdict: { kind: "tool_surface", face: "gateway" } }];
     const thrown = thrownBy(() => new Views(hub, { tools }));

@@ -11,9 +11,9 @@ import { answerIn } from "./http/judge-http.ts";
 import { initialize, legacyPost, modernPost } from "./http/run-http-case.ts";
 import { sendHttp, type HttpSeen } from "./http/send-http.ts";
 
-/** The same bad input through both doors of one endpoint: under the modern envelope, and in a session of the legacy era. */
-const doors = ["modern", "legacy"] as const;
-type Door = (typeof doors)[number];
+/** The eras of one endpoint: requests under the modern envelope, and in a session. */
+const testedEras = ["modern", "legacy"] as const;
+type TestedEra = (typeof testedEras)[number];
 
 const resource = "https://ci.example/mcp";
 
@@ -22,7 +22,7 @@ let plain: HostileServer;
 let guarded: HostileServer;
 
 beforeAll(async () => {
-  const script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs-doors");
+  const script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs-eras");
   issuer = await startIssuer({ resource, scopes: ["hostile:read", "hostile:write"] });
   const { issuer: url, jwks, tokens } = issuer;
   plain = new HostileServer(script);
@@ -56,14 +56,14 @@ function requestOf({ input, expect: { rpc, rpcAnyOf } }: BadInput): Request | un
 }
 
 const calls = readCorpus().flatMap((each) => {
-  // What comes before the handshake is a door of its own.
+  // What comes before the handshake is a era of its own.
   const request = each.id === "legacy-call-before-init" ? undefined : requestOf(each);
   return request === undefined ? [] : [{ ...each, request }];
 });
 
-function toMessage(door: Door, { method, params }: Request, session: string): HttpMessage {
+function toMessage(era: TestedEra, { method, params }: Request, session: string): HttpMessage {
   const { _meta: _meant, ...rest } = params;
-  if (door === "legacy") return legacyPost(legacyLine("post", method, rest), { "mcp-session-id": session });
+  if (era === "legacy") return legacyPost(legacyLine("post", method, rest), { "mcp-session-id": session });
   const name: Record<string, string> = typeof rest["name"] === "string" ? { "mcp-name": toHeader(rest["name"]) } : {};
   return modernPost(method, { ...rest, _meta: envelope }, name);
 }
@@ -72,16 +72,16 @@ function toHeader(name: string): string {
   return `=?base64?${Buffer.from(name).toString("base64")}?=`;
 }
 
-describe.each(doors)("a bad call over HTTP, through the %s door,", (door) => {
-  it("is one of many", () => {
+describe.each(testedEras)("a bad call over HTTP in the %s era", (era) => {
+  it("has more than 20 cases", () => {
     expect(calls.length).toBeGreaterThan(20);
   });
 
   it.each(calls)("is answered as over stdio: $id", async ({ request, expect: due }) => {
     const { port } = await plain.stats();
-    const session = door === "legacy" ? await initialize({ port }) : "none";
+    const session = era === "legacy" ? await initialize({ port }) : "none";
     const from = plain.process.marks.length;
-    const { text } = await sendHttp(toMessage(door, request, session), { port });
+    const { text } = await sendHttp(toMessage(era, request, session), { port });
     const allowed = due.rpcAnyOf ?? (due.rpc === undefined ? ["result"] : [due.rpc]);
     expect(allowed).toContain(answerIn(text));
     expect(text).not.toMatch(/secret-token|\/home\/u|polluted|node:internal/);
@@ -91,11 +91,11 @@ describe.each(doors)("a bad call over HTTP, through the %s door,", (door) => {
   });
 });
 
-describe.each(doors)("a request that is a response as well, through the %s door,", (door) => {
+describe.each(testedEras)("a request that is also a response, in the %s era", (era) => {
   it.each(Object.entries(responseMembers))("runs nothing: %s", async (_id, members) => {
     const { port } = await plain.stats();
-    const session = door === "legacy" ? await initialize({ port }) : "none";
-    const message = toMessage(door, { method: "tools/call", params: { name: "wipe", arguments: {} } }, session);
+    const session = era === "legacy" ? await initialize({ port }) : "none";
+    const message = toMessage(era, { method: "tools/call", params: { name: "wipe", arguments: {} } }, session);
     const from = plain.process.marks.length;
     const seen = await sendHttp({ ...message, body: withMembers(String(message.body), members) }, { port });
     expect([seen.status, answerIn(seen.text)]).toEqual([400, -32600]);
@@ -103,18 +103,18 @@ describe.each(doors)("a request that is a response as well, through the %s door,
   });
 });
 
-describe.each(doors)("a caller, through the %s door,", (door) => {
+describe.each(testedEras)("a caller in the %s era", (era) => {
   const send = async (token: string, request: Request, session = "none"): Promise<HttpSeen> => {
     const { port } = await guarded.stats();
-    const message = toMessage(door, request, session);
+    const message = toMessage(era, request, session);
     return sendHttp({ ...message, headers: { ...message.headers, authorization: `Bearer ${token}` } }, { port });
   };
   const open = async (token: string): Promise<string> => {
     const { port } = await guarded.stats();
-    return door === "legacy" ? initialize({ port }, token) : "none";
+    return era === "legacy" ? initialize({ port }, token) : "none";
   };
 
-  it("who is told of a value by a handle is the only one who can read it", async () => {
+  it("can read the values of its own handles, and no others", async () => {
     const { ALICE, BOB } = issuer.tokens;
     const [alice, bob] = [await open(ALICE), await open(BOB)];
     const large = { name: "any", arguments: { v: "x".repeat(400 * 1024) } };
@@ -123,9 +123,9 @@ describe.each(doors)("a caller, through the %s door,", (door) => {
     const read = (handle: string): Request => ({ method: "resources/read", params: { uri: handle } });
     const withName = async (token: string, handle: string, session: string): Promise<string> => {
       const { port } = await guarded.stats();
-      const message = toMessage(door, read(handle), session);
+      const message = toMessage(era, read(handle), session);
       const headers = { ...message.headers, authorization: `Bearer ${token}` };
-      const named = door === "modern" ? { ...headers, "mcp-name": handle } : headers;
+      const named = era === "modern" ? { ...headers, "mcp-name": handle } : headers;
       return (await sendHttp({ ...message, headers: named }, { port })).text;
     };
     expect(answerIn(await withName(ALICE, uri, alice))).toBe("result");
@@ -135,7 +135,7 @@ describe.each(doors)("a caller, through the %s door,", (door) => {
     expect(foreign.replaceAll(uri, "")).toBe((await withName(BOB, unknown, bob)).replaceAll(unknown, ""));
   });
 
-  it("is known by their token to the handler, which never sees it", async () => {
+  it("is named by their token to the handler, which never sees it", async () => {
     const { ALICE, BOB } = issuer.tokens;
     const whoami = { method: "tools/call", params: { name: "whoami", arguments: {} } };
     const [{ text: alice }, { text: bob }] = [
@@ -149,7 +149,7 @@ describe.each(doors)("a caller, through the %s door,", (door) => {
     for (const token of [ALICE, BOB]) expect(seen).not.toContain(token.split(".").at(-1));
   });
 
-  it("who lacks a scope is told all that it takes, and nothing runs", async () => {
+  it("without a scope receives all required ones, and nothing runs", async () => {
     const { READ_ONLY } = issuer.tokens;
     const wipe = { method: "tools/call", params: { name: "wipe", arguments: {} } };
     const { status, headers } = await send(READ_ONLY, wipe, await open(READ_ONLY));
@@ -159,7 +159,7 @@ describe.each(doors)("a caller, through the %s door,", (door) => {
   });
 
   it.each(["AUD_NONE", "AUD_OTHER", "ISS_OTHER", "EXPIRED", "NBF", "HS_CONFUSED", "ALG_NONE"] as const)(
-    "whose token is %s is nobody, whatever they send",
+    "with a token that is %s is refused for any request",
     async (name) => {
       const { port } = await guarded.stats();
       const session = await open(issuer.tokens.ALICE);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { linkSync, lstatSync, renameSync, unlinkSync } from "node:fs";
-import { link, lstat, rename, unlink, utimes } from "node:fs/promises";
+import { lstatSync, renameSync } from "node:fs";
+import { link, lstat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, SurfaceError } from "../../errors.ts";
@@ -9,10 +9,8 @@ import { maxSocketPathBytes } from "../link-options.ts";
 import { isAnswering } from "./connect-socket.ts";
 import { unlessAbsent, type FileAccess } from "./safe-paths.ts";
 
-/** A lock that is older belongs to a stuck process: no other holds one for so long. */
-const abandonedMs = 10_000;
-/** Longer than a lock is honoured, so that a starter waits for a stuck lock to expire. */
-const patienceMs = 15_000;
+/** A starter holds the lock for milliseconds. */
+const patienceMs = 5000;
 const retryMs = 20;
 
 /** A path, and the socket beside it that gets the path. */
@@ -21,89 +19,64 @@ export interface Claim {
   readonly from: string;
 }
 
-/** Returns the inode of the lock, or `undefined` if another process has it. */
-async function takeLock(lock: string, from: string): Promise<number | undefined> {
+/** Creates a hard link. Returns false if there is a file already. */
+async function linkNew(from: string, to: string): Promise<boolean> {
   try {
-    // The lock gets the times of the socket, which may have waited for it.
-    const now = new Date();
-    await utimes(from, now, now);
-    const { ino } = await lstat(from);
-    await link(from, lock);
-    return ino;
+    await link(from, to);
+    return true;
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST") return undefined;
+    if (codeOf(cause) === "EEXIST") return false;
     throw cause;
   }
 }
 
+/** Removes a file with this inode. No other file has it as long as its socket is in use. */
+export async function removeOwn(path: string, inode: number): Promise<void> {
+  const stats = await unlessAbsent(lstat(path));
+  if (stats?.ino === inode) await unlessAbsent(unlink(path));
+}
+
 /**
- * Removes a lock if it has this inode. Synchronous, so that no other starter of this process comes between the check and the
- * removal; for those of other processes it moves the lock aside and checks again.
+ * Removes a socket on which no process answers; returns false for any other file. Another starter may replace it meanwhile: one of this
+ * process cannot come between the synchronous calls, and against those of others it moves the socket aside and connects again.
  */
-function removeLock(lock: string, inode: number): void {
-  const aside = `${lock}.${randomBytes(8).toString("hex")}`;
-  try {
-    if (lstatSync(lock).ino !== inode) return;
-    renameSync(lock, aside);
-  } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return;
-    throw cause;
-  }
-  try {
-    if (lstatSync(aside).ino !== inode) linkSync(aside, lock);
-  } catch (cause) {
-    // A third process has the lock now. That cannot be undone, and the holder of a lock checks twice itself.
-    if (codeOf(cause) !== "EEXIST") throw cause;
-  } finally {
-    unlinkSync(aside);
-  }
-}
-
-/** Removes the lock of a process that was killed, on which no process answers, or that is stuck. */
-async function removeAbandonedLock(lock: string): Promise<void> {
-  const stats = await unlessAbsent(lstat(lock));
-  // No starter creates a directory there.
-  if (stats === undefined || stats.isDirectory()) return;
-  // A time far ahead is from before the clock was set back.
-  const isOld = Math.abs(Date.now() - stats.mtimeMs) > abandonedMs;
-  // Beside the longest paths there is no room for a name that can be connected to: there, age must do.
-  if (!isOld && (Buffer.byteLength(lock) > maxSocketPathBytes || (await isAnswering(lock)))) return;
-  removeLock(lock, stats.ino);
-}
-
-async function acquire({ path, from }: Claim, lock: string, withinMs: number): Promise<number> {
-  // Monotonic: the time of day may be set meanwhile.
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const inode = await takeLock(lock, from);
-    if (inode !== undefined) return inode;
-    if (performance.now() >= until) {
-      throw new SurfaceError("SOCKET_IN_USE", `Cannot listen on "${path}": other processes are starting there`);
-    }
-    await removeAbandonedLock(lock);
-    await sleep(retryMs);
-  }
+async function removeDead(path: string): Promise<boolean> {
+  const stats = await lstat(path);
+  if (stats.isDirectory() || (await isAnswering(path)) || lstatSync(path).ino !== stats.ino) return false;
+  const aside = besidePath(path);
+  renameSync(path, aside);
+  const isDead = !(await isAnswering(aside));
+  // Fails if a third process has put its socket there: that one is live too.
+  if (!isDead) await linkNew(aside, path);
+  await unlink(aside);
+  return isDead;
 }
 
 /**
- * Runs `act` while no other process does so for the same path. The lock is a link to the socket of its holder: it outlives
- * `act` only if the process is killed, and then no process answers on it. A process id is no substitute: the system reuses ids, and
- * each container numbers its own processes.
- *
+ * Runs `act` while no other process does so for the same path. The lock is a link to the socket of its holder: if it outlives a killed
+ * process, no process answers on it. Process ids are no substitute: they are reused, and each container numbers its own.
  * @throws SurfaceError `SOCKET_IN_USE` if others have the lock for longer than `withinMs`; the errors of `act`.
  */
 export async function withLock<TValue>(
-  claim: Claim,
+  { path, from }: Claim,
   act: () => Promise<TValue>,
   withinMs: number = patienceMs,
 ): Promise<TValue> {
-  const lock = `${claim.path}.lock`;
-  const inode = await acquire(claim, lock, withinMs);
+  const lock = `${path}.lock`;
+  // Monotonic: the time of day may be set meanwhile.
+  const until = performance.now() + withinMs;
+  while (!(await linkNew(from, lock))) {
+    if (performance.now() >= until) {
+      const problem = `another process is starting there; if there is none, remove "${lock}"`;
+      throw new SurfaceError("SOCKET_IN_USE", `Cannot listen on "${path}": ${problem}`);
+    }
+    if (!(await unlessAbsent(removeDead(lock)))) await sleep(retryMs);
+  }
+  const { ino } = await lstat(from);
   try {
     return await act();
   } finally {
-    // By inode: it may have expired, and another process may have it.
-    removeLock(lock, inode);
+    await removeOwn(lock, ino);
   }
 }
 
@@ -122,21 +95,6 @@ export function besidePath(path: string): string {
 
 function toInUse(path: string): SurfaceError {
   return new SurfaceError("SOCKET_IN_USE", `Cannot listen on "${path}": another process already listens there`);
-}
-
-/**
- * Removes a socket on which no process answers. Another starter may put a live one there meanwhile: those that remove a socket
- * hold the lock, and against others it moves the socket aside and connects again.
- */
-async function removeStale(path: string): Promise<void> {
-  if (await isAnswering(path)) throw toInUse(path);
-  const aside = besidePath(path);
-  await rename(path, aside);
-  if (!(await isAnswering(aside))) return unlink(aside);
-  // Fails if a third process has put its socket there: that one is live too.
-  await link(aside, path).catch(() => {});
-  await unlink(aside);
-  throw toInUse(path);
 }
 
 /** Removes a dead socket of this user from `path`. */
@@ -158,24 +116,15 @@ async function clearPath(claim: Claim, access: FileAccess): Promise<void> {
   }
   if (await isAnswering(path)) throw toInUse(path);
   // Absent if another starter has removed it.
-  await unlessAbsent(withLock(claim, () => removeStale(path)));
+  if ((await unlessAbsent(withLock(claim, () => removeDead(path)))) === false) throw toInUse(path);
 }
 
-/**
- * Moves a listening socket from `from` to `path`. Of several starters one succeeds, and none removes the socket of another.
- *
- * @throws SurfaceError `SOCKET_IN_USE`, `NOT_A_SOCKET`, `WRONG_OWNER`.
- */
+/** Moves a listening socket to `path`, for one of several starters. @throws SurfaceError `SOCKET_IN_USE`, `NOT_A_SOCKET`, `WRONG_OWNER`. */
 export async function claimPath(from: string, path: string, access: FileAccess): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     await clearPath({ path, from }, access);
-    try {
-      // Unlike rename(), it fails if there is a file.
-      await link(from, path);
-      return await unlink(from);
-    } catch (cause) {
-      if (codeOf(cause) !== "EEXIST") throw cause;
-    }
+    // Unlike rename(), it does not replace a file.
+    if (await linkNew(from, path)) return unlink(from);
   }
   throw toInUse(path);
 }

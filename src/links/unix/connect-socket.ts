@@ -15,18 +15,13 @@ export async function isAnswering(path: string): Promise<boolean> {
   }
 }
 
-/** Options of {@link connectSocket}. */
 interface SocketDial {
   readonly path: string;
   readonly withinMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Opens a socket, which the caller destroys.
- *
- * @throws the system's error, SurfaceError `TIMEOUT`, or the reason of the signal.
- */
+/** Opens a socket, which the caller destroys. @throws the system's error, SurfaceError `TIMEOUT`, or the reason of the signal. */
 export function connectSocket({ path, withinMs, signal }: SocketDial): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });

@@ -30,11 +30,7 @@ async function dial(options: UnixClientOptions): Promise<Socket> {
   }
 }
 
-/**
- * Connects to a socket.
- *
- * @throws SurfaceError as `unixSocket()`.
- */
+/** Connects to a socket. @throws SurfaceError as `unixSocket()`. */
 export async function openUnixClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options: UnixClientOptions,

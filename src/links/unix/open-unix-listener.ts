@@ -7,7 +7,7 @@ import type { Served } from "../../surface/implement-surface.ts";
 import { assertSocketPath } from "../link-options.ts";
 import { Peers, startListening, type PeerOptions, type SocketListening } from "../listening.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
-import { besidePath, claimPath } from "./claim-path.ts";
+import { besidePath, claimPath, removeOwn } from "./claim-path.ts";
 import { assurePrivateFolder, ownAccess, unlessAbsent, type FileAccess } from "./safe-paths.ts";
 
 /** Options of {@link openUnixListener}. */
@@ -39,12 +39,6 @@ async function claim(server: Server, path: string, access: FileAccess): Promise<
   }
 }
 
-/** Removes our socket from `path`. By inode, which no other file has as long as we listen. */
-async function removeOwn(path: string, inode: number): Promise<void> {
-  const stats = await unlessAbsent(lstat(path));
-  if (stats?.ino === inode) await unlessAbsent(unlink(path));
-}
-
 function accept(peers: Peers): Server {
   return createServer((socket: Socket) => {
     peers.add(createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy(), isWary: true }));
@@ -64,11 +58,7 @@ async function open(options: UnixListenerOptions, path: string, scope: Scope): P
   return { stats: () => peers.stats() };
 }
 
-/**
- * Listens on a socket.
- *
- * @throws SurfaceError as `listenUnixSocket()`.
- */
+/** Listens on a socket. @throws SurfaceError as `listenUnixSocket()`. */
 export async function openUnixListener(options: UnixListenerOptions): Promise<SocketListening> {
   const path = resolve(options.path);
   assertSocketPath(path);

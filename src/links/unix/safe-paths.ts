@@ -9,7 +9,6 @@ export interface FileAccess {
   readonly uid: number | undefined;
   /** As the function of `node:fs/promises`. */
   lstat(path: string): Promise<Stats>;
-  /** Returns the text of a file of the system. */
   readText(path: string): Promise<string>;
 }
 
@@ -57,10 +56,7 @@ function ownFolderAdvice(folder: string): string {
   return `use a directory of the application alone, for example "${join(folder, "my-app")}"`;
 }
 
-/**
- * Returns the user id that the files of root have in a user namespace of Linux that does not map root, else `undefined`. All
- * other users without a mapping have the same id there.
- */
+/** Returns the user id of root's files in a user namespace that does not map root, else `undefined`. All unmapped users share that id. */
 async function readUnmappedRoot(access: FileAccess): Promise<number | undefined> {
   try {
     const map = await access.readText("/proc/self/uid_map");
@@ -77,7 +73,6 @@ async function readUnmappedRoot(access: FileAccess): Promise<number | undefined>
 interface Step {
   readonly at: string;
   readonly stats: Stats;
-  /** `undefined` for the root. */
   readonly parent: Step | undefined;
 }
 
@@ -124,12 +119,7 @@ async function findProblemOnWay(path: string, uid: number, access: FileAccess): 
   return undefined;
 }
 
-/**
- * Refuses a directory that other users could replace. This user or root must own each directory and symbolic link on the way to it. Each
- * directory must be writable by them alone, or have its sticky bit set. Every link of a chain is checked.
- *
- * @throws SurfaceError `UNSAFE_DIRECTORY`; the system's error for an absent directory.
- */
+/** Refuses a directory that others could replace, by itself or on the way to it. @throws `UNSAFE_DIRECTORY`, or the system's error. */
 export async function assertSafeAncestors(folder: string, doing: string, access: FileAccess): Promise<void> {
   const { uid } = access;
   if (uid === undefined) return;
@@ -170,12 +160,7 @@ async function makeFolder(folder: string, access: FileAccess): Promise<void> {
   }
 }
 
-/**
- * Creates the directory of a socket if it is absent, for its owner alone. Refuses a directory that other users can access, or replace
- * from above: they could put another socket in the place of ours.
- *
- * @throws SurfaceError `UNSAFE_DIRECTORY`.
- */
+/** Creates the directory of a socket, for its owner alone. @throws SurfaceError `UNSAFE_DIRECTORY` if others can access or replace it. */
 export async function assurePrivateFolder(folder: string, access: FileAccess): Promise<void> {
   await makeFolder(folder, access);
   const stats = await access.lstat(folder);
@@ -223,12 +208,9 @@ function assertPrivate(path: string, socket: Stats, folder: Stats): void {
 }
 
 /**
- * Refuses a socket of another user than this or root, a socket that other users can connect to, and a socket that they could replace
- * before the connection, by its directory or one above it. A sticky directory is refused too: while the socket is absent, any user may
- * put another one there.
- *
- * @throws SurfaceError `UNSAFE_DIRECTORY`, also for the mode of the socket; `NOT_A_SOCKET`, also for a link to one;
- * `WRONG_OWNER`; the system's error for an absent socket.
+ * Refuses a socket of another user than this or root, and one that other users can connect to, or could replace before the connection, also
+ * by a sticky directory.
+ * @throws SurfaceError `UNSAFE_DIRECTORY`, `NOT_A_SOCKET` also for a link to one, `WRONG_OWNER`; the system's error for an absent socket.
  */
 export async function assertTrustedSocket(path: string, access: FileAccess): Promise<void> {
   const folder = await assertTrustedFolder(path, access);

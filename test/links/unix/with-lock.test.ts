@@ -8,8 +8,8 @@ import { type Claim, withLock } from "../../../src/links/unix/claim-path.ts";
 import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { afterThis, leaveStale, listenRaw, newFolder } from "./support.ts";
 
-/** A bound on a hang that is well below what the lock of a process that is stuck costs. */
-const longMs = 8000;
+/** A bound on a hang that is below the patience of a starter. */
+const longMs = 4000;
 
 const script = await bundleScript(new URL("../../../src/links/unix/claim-path.ts", import.meta.url), "with-lock");
 const module = pathToFileURL(script).href;
@@ -89,16 +89,6 @@ describe("withLock()", { timeout: 30_000 }, () => {
     expect(await withLock(claim, act)).toBe("done");
   });
 
-  it.each([
-    ["old", 1],
-    ["of a time that is yet to come, since the clock was set back", 4_000_000_000],
-  ])("takes the lock of a process that is stuck when that is %s", async (_what, seconds) => {
-    const claim = await newClaim();
-    await hold(claim.path);
-    await utimes(`${claim.path}.lock`, seconds, seconds);
-    expect(await within(longMs, withLock(claim, act))).toBe("done");
-  });
-
   it("gives up with SOCKET_IN_USE when it waits for too long", async () => {
     const claim = await newClaim();
     await hold(claim.path);
@@ -113,16 +103,6 @@ describe("withLock()", { timeout: 30_000 }, () => {
     await utimes(`${claim.path}.lock`, 1, 1);
     await expect(withLock(claim, act, 100)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
     expect(await readdir(dirname(claim.path))).toEqual(["s-own", "s.lock"]);
-  });
-
-  it("counts the age of a lock from when it was taken, however long that was waited for", async () => {
-    const claim = await newClaim();
-    await utimes(claim.from, 1, 1);
-    await withLock(claim, async () => {
-      const other = { path: claim.path, from: `${claim.path}-other` };
-      await listenRaw(other.from);
-      await expect(withLock(other, act, 100)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
-    });
   });
 
   it("lets one act at a time when many want a lock that was left", async () => {

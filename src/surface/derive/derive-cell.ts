@@ -1,9 +1,10 @@
 import { SurfaceError } from "../../errors.ts";
+import { Newest } from "../../spine/pushing.ts";
+import { followSignal, LinkedAbort } from "../../spine/signals.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { CellClient, StreamClient } from "../client.ts";
 import { kPushed, type PushedOrigin, type PushedSource } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
-import { combineLatest } from "./combine-latest.ts";
 import { mapReadings, ReadingMap, type ValueMap } from "./reading-map.ts";
 import { assertFunctions, followUpstream, readUpstream } from "./upstream.ts";
 
@@ -52,10 +53,41 @@ function readerOf<TValue>(upstream: CellUpstream<TValue>): ValueReader<TValue> {
   };
 }
 
-/** Combines readings into one that is as stale as the first stale one of them. */
 function combine<TValue>(readings: readonly Reading<TValue>[]): Reading<readonly TValue[]> {
   const stale = readings.find((reading) => reading.stale !== undefined)?.stale;
   return { value: readings.map(({ value }) => value), ...(stale && { stale }) };
+}
+
+/** Yields the newest values of all iterations at each change, once all have one. Fails with the first failure, and lasts until the signal. */
+async function* combineLatest<TValue>(
+  sources: readonly ((signal: AbortSignal) => AsyncIterable<TValue>)[],
+  signal: AbortSignal,
+): AsyncGenerator<readonly TValue[]> {
+  const linked = new LinkedAbort(signal);
+  const newest = new Map<number, TValue>();
+  const states = new Newest<readonly TValue[]>(() => {});
+  const follow = async (open: (signal: AbortSignal) => AsyncIterable<TValue>, index: number): Promise<void> => {
+    try {
+      for await (const value of open(linked.signal)) {
+        if (linked.signal.aborted) return;
+        newest.set(index, value);
+        if (newest.size < sources.length) continue;
+        states.tell([...newest.entries()].toSorted(([left], [right]) => left - right).map(([, each]) => each));
+      }
+    } catch (cause) {
+      states.finish({ cause });
+    }
+  };
+  const running = sources.map(follow);
+  const leave = followSignal(signal, () => states.finish());
+  try {
+    yield* states;
+  } finally {
+    leave();
+    linked.abort();
+    linked.dispose();
+    await Promise.all(running);
+  }
 }
 
 async function* followAll<TValue>(

@@ -1,12 +1,14 @@
 import { SurfaceError } from "../../errors.ts";
 import { NotModified, InvalidFrame, type PushedFrame } from "../pushed.ts";
+import { isRelayed } from "../relayed.ts";
 import type { Reading, Staleness } from "../reading.ts";
 
 /** Runs a function of the author. @throws SurfaceError `INVALID_OUTPUT` with its error as the cause, so that it is not taken for a failure of upstream. */
-export function runAuthorCode<TResult>(run: () => TResult): TResult {
+function runAuthorCode<TResult>(run: () => TResult): TResult {
   try {
     return run();
   } catch (cause) {
+    if (isRelayed(cause)) throw cause;
     throw new SurfaceError("INVALID_OUTPUT", "Cannot derive a value: the function of the author threw", { cause });
   }
 }
@@ -18,10 +20,7 @@ export interface ValueMap<TValue, TOut> {
   passes(value: TValue): boolean;
 }
 
-/**
- * Maps the readings of one iteration. The value before stands in for a value that does not pass, also across iterations; a change of
- * its staleness is still announced.
- */
+/** Maps the readings of one iteration. A value that does not pass leaves the one before it; a change of staleness is still announced. */
 export class ReadingMap<TValue, TOut> {
   readonly #by: ValueMap<TValue, TOut>;
   #made: { readonly from: unknown; readonly out: TOut } | undefined;
@@ -48,13 +47,11 @@ export class ReadingMap<TValue, TOut> {
     }
   }
 
-  /** Returns the frame of the only reading. @throws SurfaceError `INVALID_OUTPUT`. */
   of({ value, stale }: Reading<TValue>): Reading<TOut> | NotModified {
     this.#make(value);
     return this.#frame(stale);
   }
 
-  /** Returns true if there is a new value. */
   #make(value: TValue): boolean {
     const isNew = this.#made === undefined || !Object.is(this.#made.from, value);
     if (!isNew || !runAuthorCode(() => this.#by.passes(value))) return false;

@@ -34,22 +34,17 @@ function timeNow(): string {
 }
 
 /**
- * A value that arrives asynchronously: the last one that fitted its schema, and whether a newer one is known to be missing. A good value
- * stays until the next, and is marked stale while there can be none. The first fault of each code is reported, until the newest value has
- * arrived again.
- *
- * All readers share one iteration over the upstream: opened with the first, ended with the last, and opened again after a delay if it
- * failed and has readers. An upstream that can be opened only once goes on without readers, until the scope closes.
+ * A value that arrives asynchronously: the last one that fitted its schema, marked stale while no newer one can come. All readers share one
+ * iteration over upstream, which is opened again after a failure. One that can be opened only once goes on without readers.
  */
 export class AsyncValue {
-  /** Readers that wait for the next change. */
   readonly changes: WaitQueue = new WaitQueue();
   readonly #upstream: Upstream;
   readonly #where: OutputCheck;
   readonly #scope: Scope;
   readonly #check: (raw: unknown) => unknown;
   /** Of single reads, so that they do not make the watched value be checked again. */
-  readonly #checkBeside: (raw: unknown) => unknown;
+  readonly #checkOnce: (raw: unknown) => unknown;
   readonly #faults: FaultDeduplicator;
   readonly #restarts: RestartBackoff;
   #users = 0;
@@ -73,7 +68,7 @@ export class AsyncValue {
     this.#faults = new FaultDeduplicator(deps);
     const check = { where, report: this.#faults.report };
     this.#check = createCheckOnce((raw) => checkOutput(schema, raw, check));
-    this.#checkBeside = createCheckOnce((raw) => checkOutput(schema, raw, check));
+    this.#checkOnce = createCheckOnce((raw) => checkOutput(schema, raw, check));
     this.#restarts = new RestartBackoff(scope, () => this.#retry());
   }
 
@@ -87,13 +82,13 @@ export class AsyncValue {
     return this.#failure;
   }
 
-  /** Returns true if upstream is known to be unreachable, so that a reader must not wait for another attempt. */
+  /** Returns true if the iteration of its readers cannot reach upstream, so that a reader must not wait for another attempt. */
   get isLost(): boolean {
+    if (this.isResting) return false;
     if (this.#shown !== undefined) return this.#shown.stale?.reason === "lost";
     return this.#failure !== undefined && staleReasonOf(this.#failure) === "lost";
   }
 
-  /** Returns true once upstream has ended for good. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
@@ -117,18 +112,41 @@ export class AsyncValue {
     };
   }
 
-  /** Makes the next value a change even if it equals the one before. */
   renew(): void {
     this.#isRenewed = true;
   }
 
-  /** Notes that the last reader has left. */
-  rest(): void {
-    if (this.#shown !== undefined && this.#since === undefined) this.#knownUntil = timeNow();
+  /** Returns the reading of a single read, for its reader alone: the iteration may be newer. @throws the masked error without a good value. */
+  async readOnce(item: unknown): Promise<Reading | undefined> {
+    try {
+      const frame = readFrame(item);
+      if (frame instanceof NotModified) return this.#last && toReadingOf(this.#last.value, frame.stale);
+      const reading = toReadingOf(await this.#checkOnce(frame.value), frame.stale);
+      if (frame.stale === undefined) this.#faults.clear();
+      if (!this.isResting) return reading;
+      // Kept for the time when upstream is lost.
+      this.#last = reading;
+      this.#since = undefined;
+      this.#knownUntil = timeNow();
+      return reading;
+    } catch (cause) {
+      return this.failOnce("invalid", cause);
+    }
   }
 
-  /** Takes a frame, unless `isWanted` returns false once it is checked. Never rejects. */
-  async takeFrame(item: unknown, isWanted: () => boolean): Promise<void> {
+  /** Returns the last good value, marked stale, after a single read has failed. @throws the masked error if no value was good. */
+  failOnce(reason: "invalid" | "lost", cause: unknown): Reading {
+    const error = this.#faults.mask(cause);
+    if (this.#last === undefined) throw error;
+    return toReadingOf(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
+  }
+
+  createAbsent(): SurfaceError {
+    return new SurfaceError("ABSENT", `Cannot read ${this.#where.where}: it ended without a value`);
+  }
+
+  /** Takes a frame of an iteration, unless that has ended once the frame is checked. Never rejects. */
+  async #take(item: unknown, isCurrent: () => boolean): Promise<void> {
     let frame: ReturnType<typeof readFrame>;
     let value: unknown;
     try {
@@ -136,50 +154,20 @@ export class AsyncValue {
       if (!(frame instanceof NotModified)) value = this.#check(frame.value);
       if (value instanceof Promise) value = await value;
     } catch (cause) {
-      if (isWanted()) this.fail("invalid", cause);
+      if (isCurrent()) this.#fail("invalid", cause);
       return;
     }
-    if (!isWanted()) return;
+    if (!isCurrent()) return;
     if (!(frame instanceof NotModified)) this.#last = { value };
     this.#accept(frame.stale);
   }
 
-  /**
-   * Returns the reading of a frame that was read beside the watch, for its reader alone: nothing tells which of the two is newer, and the
-   * watch would not repeat a value that an older one had replaced. `undefined` if there is no value.
-   *
-   * @throws the masked error of a value that does not fit, if there is no good value.
-   */
-  async readBeside(item: unknown): Promise<Reading | undefined> {
-    try {
-      const frame = readFrame(item);
-      if (frame instanceof NotModified) return this.#last && toReadingOf(this.#last.value, frame.stale);
-      const value = await this.#checkBeside(frame.value);
-      if (frame.stale === undefined) this.#faults.clear();
-      return toReadingOf(value, frame.stale);
-    } catch (cause) {
-      return this.failBeside("invalid", cause);
-    }
-  }
-
-  /** Returns the last good value, marked stale, after such a read has failed. @throws the masked error if no value was good. */
-  failBeside(reason: "invalid" | "lost", cause: unknown): Reading {
-    const error = this.#faults.mask(cause);
-    if (this.#last === undefined) throw error;
-    return toReadingOf(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
-  }
-
   /** Marks the value as stale: upstream failed, ended, or sent a value that does not fit. Never throws. */
-  fail(reason: Staleness["reason"], cause?: unknown): void {
+  #fail(reason: Staleness["reason"], cause?: unknown): void {
     const error = reason === "ended" ? this.createAbsent() : this.#faults.mask(cause);
     this.#since ??= this.#staleSince();
     if (this.#last === undefined) this.#failure = error;
     else this.#show({ value: this.#last.value, stale: { reason, since: this.#since } });
-  }
-
-  /** Creates the error of an upstream that ended without a value. */
-  createAbsent(): SurfaceError {
-    return new SurfaceError("ABSENT", `Cannot read ${this.#where.where}: it ended without a value`);
   }
 
   /** Shows the last value. Upstream is reachable, whether or not there is one. */
@@ -228,7 +216,7 @@ export class AsyncValue {
     // Cleared before its end, so that a reader from now on starts another one and does not wait for this one.
     this.#running = undefined;
     this.#restarts.cancel();
-    if (!this.#isFinished) this.rest();
+    if (!this.#isFinished && this.#shown !== undefined && this.#since === undefined) this.#knownUntil = timeNow();
     await running?.return();
   }
 
@@ -242,7 +230,7 @@ export class AsyncValue {
     try {
       for await (const frame of running) {
         if (!isCurrent()) return;
-        await this.takeFrame(frame, isCurrent);
+        await this.#take(frame, isCurrent);
         this.changes.wake();
         count += 1;
         if (count % stepsPerTurn === 0) await nextTurn();
@@ -261,13 +249,13 @@ export class AsyncValue {
     if (this.#upstream.isFinalAtEnd !== true) return this.#failAndRestart("ended");
     this.#running = undefined;
     this.#isFinished = true;
-    if (this.#shown === undefined && this.#failure === undefined) this.fail("ended");
+    if (this.#shown === undefined && this.#failure === undefined) this.#fail("ended");
     this.changes.wake();
   }
 
   #failAndRestart(reason: Staleness["reason"], cause?: unknown): void {
     this.#running = undefined;
-    this.fail(reason, cause);
+    this.#fail(reason, cause);
     this.changes.wake();
     this.#restarts.failed();
   }

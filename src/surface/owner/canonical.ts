@@ -37,10 +37,7 @@ function canonicalObject(value: object): string {
   return isPlain(value) ? toFields(value) : identityOf(value);
 }
 
-/**
- * Returns one text for structurally equal values, independent of the order of fields and items: the identity of a collection key or of
- * the input of a feed. Values that differ never share a text. An object that is not plain data is equal only to itself.
- */
+/** Returns one text for structurally equal values, in any order of fields and items. An object of a class is equal only to itself. */
 export function canonical(value: unknown): string {
   switch (typeof value) {
     case "string":

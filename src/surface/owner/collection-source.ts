@@ -30,9 +30,7 @@ export type CollectionSource = MapSource<unknown, unknown> | AnyKeyed | AnyPaged
 export interface CollectionReader {
   /** An iterable of raw keys, or a promise of one. A source that pages gets the filter of all items. */
   keys(use: SourceUse, all: unknown): unknown;
-  /** The raw item under a key or `undefined`, or a promise of either. */
   item(wanted: RequestedKey, use: SourceUse): unknown;
-  /** A raw page, or a promise of one. */
   page(asked: PageRequest, use: SourceUse): unknown;
   /** A change without keys may concern them all. Without it, the source is polled. */
   readonly subscribe: ((fn: (change?: CollectionChange<unknown>) => void) => unknown) | undefined;
@@ -48,7 +46,6 @@ export interface RequestedKey {
 /** A requested page, checked. */
 export type PageRequest = Omit<PageUse<unknown>, "signal">;
 
-/** Number of items of a page if the request names none. */
 const defaultLimit = 100;
 
 /** Highest number of items of a page, and of the keys of a collection that pages. */
@@ -137,7 +134,6 @@ function isSame(key: unknown, wanted: RequestedKey): boolean {
 // A source has the input side of its keys, which differs from the validated key if the schema transforms: so the key as it was given is
 // tried second. Keys that are objects are compared by their fields.
 
-/** Returns the second choice if the first is absent. An item may be null. */
 function orElse(found: unknown, find: () => unknown): unknown {
   return found === undefined ? find() : found;
 }

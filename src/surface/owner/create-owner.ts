@@ -30,9 +30,12 @@ export type Owner =
 
 type Handler = StreamHandler & ProcedureHandler;
 
+function missing(where: string, problem: string): SurfaceError {
+  return new SurfaceError("MISSING_HANDLER", `Cannot implement ${where}: ${problem}`);
+}
+
 function assertHandler(value: unknown, where: string): asserts value is Handler {
-  if (typeof value === "function") return;
-  throw new SurfaceError("MISSING_HANDLER", `Cannot implement ${where}: its handler must be a function`);
+  if (typeof value !== "function") throw missing(where, "its handler must be a function");
 }
 
 /** Binds `this` of a handler to the object of all handlers, so that a method may use its siblings. */
@@ -52,18 +55,12 @@ function assertSource(
 ): asserts value is AsyncSource<unknown> & MapSource<unknown, unknown> {
   if (!hasMethods(value, ["get"])) {
     const keyed = where.startsWith("collection") ? ", or with keys() or list(page) beside get(key)" : "";
-    throw new SurfaceError(
-      "MISSING_HANDLER",
-      `Cannot implement ${where}: it needs a source with get(), such as cellSource(…) or polled(…)${keyed}`,
-    );
+    throw missing(where, `it needs a source with get(), such as cellSource(…) or polled(…)${keyed}`);
   }
   // It is an object or a function, whose properties may have any value.
   const { subscribe, pollMs } = value as { readonly subscribe?: unknown; readonly pollMs?: unknown };
   if (subscribe !== undefined && typeof subscribe !== "function") {
-    throw new SurfaceError(
-      "MISSING_HANDLER",
-      `Cannot implement ${where}: "subscribe" of its source must be a function`,
-    );
+    throw missing(where, '"subscribe" of its source must be a function');
   }
   pickOptions({ pollMs }, { pollMs: pollTime }, `Implementing ${where}`);
 }
@@ -71,10 +68,7 @@ function assertSource(
 function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, deps: OwnerDeps): Owner {
   const where = `cell "${deps.key}"`;
   if (hasMethods(handler, ["peek", "subscribe"]) && !hasMethods(handler, ["get"])) {
-    throw new SurfaceError(
-      "MISSING_HANDLER",
-      `Cannot implement ${where}: its handler is a signal; wrap it in fromSignal(…)`,
-    );
+    throw missing(where, "its handler is a signal; wrap it in fromSignal(…)");
   }
   // A source that can be read at any time has an owner that never waits for a first value.
   const upstream = hasMethods(handler, ["get", "subscribe"]) ? undefined : toUpstream(handler);
@@ -83,11 +77,7 @@ function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, deps: O
   return new CellOwner(member, handler, deps);
 }
 
-/**
- * Creates the owner of a member.
- *
- * @throws SurfaceError `MISSING_HANDLER` when the handler does not fit the kind of the member.
- */
+/** Creates the owner of a member. @throws SurfaceError `MISSING_HANDLER` when the handler does not fit the kind of the member. */
 export function createOwner(member: Member, handler: unknown, deps: OwnerDeps): Owner {
   const { handlers } = deps;
   const where = `${member.kind} "${deps.key}"`;
@@ -96,10 +86,7 @@ export function createOwner(member: Member, handler: unknown, deps: OwnerDeps): 
       return createCellOwner(member, handler, deps);
     case "collection":
       if (member.filter !== undefined && !hasMethods(handler, ["list", "get"])) {
-        throw new SurfaceError(
-          "MISSING_HANDLER",
-          `Cannot implement ${where}: it declares a filter: it needs a source with list(page) and get(key)`,
-        );
+        throw missing(where, "it declares a filter: it needs a source with list(page) and get(key)");
       }
       if (isPushedCollection(handler)) return new PushedCollectionOwner(member, handler, deps);
       assertSource(handler, where);

@@ -32,16 +32,11 @@ const derivedIdleMs = 1000;
 
 /**
  * Owns the handler of an event: keeps the last occurrences, and lets callers wait for the next one after a cursor.
- *
- * A handler that ends is not started again by reads and watches, which get the kept occurrences; a wait for more than those starts it.
- * A handler that fails is started again by the next use, or after a delay. Occurrences while it does not run are lost, so a handler that
- * must miss nothing loops inside itself.
- *
- * The handler of an input is ended a while after its last use. Its occurrences stay kept, and a wait from an older cursor answers at
- * once with a reset.
- *
- * A derived handler first replays the occurrences that upstream has kept. Reads and waits are answered after that; for a wait without a
- * cursor they are past.
+ * - A handler that has ended is started by a wait for more than the kept occurrences. A handler that failed is started by the next use, or
+ *   after a delay. Occurrences while it does not run are lost.
+ * - The handler of an input is ended a while after its last use. A wait from an older cursor then answers at once with a reset.
+ * - A derived handler first replays what upstream has kept. Reads and waits are answered after that; a wait without a cursor takes it as
+ *   past.
  */
 export class EventOwner {
   readonly kind = "event";
@@ -64,17 +59,11 @@ export class EventOwner {
     if (this.#member.input === undefined) this.#feeds.start(undefined);
   }
 
-  /** Returns every occurrence from now on, for one listener. */
   open(input: unknown, use: UseOptions): AsyncIterable<unknown> {
     return this.#runner.openUnchecked(input, use);
   }
 
-  /**
-   * Returns the kept occurrences. Those that the handler has yielded by now are among them, so none of them comes after the cursor.
-   *
-   * @throws SurfaceError `VALIDATION_ERROR`; `UNAVAILABLE` while upstream of a derived event has never been reached, or the relayed
-   * failure of upstream; `ABORTED` or `CLOSED`.
-   */
+  /** Returns the kept occurrences, with those yielded by now. @throws SurfaceError, also `UNAVAILABLE` while upstream was never reached. */
   async recent(input: unknown, use: UseOptions): Promise<EventPage> {
     const valid = await this.#runner.input(input);
     return this.#feeds.use(valid, async (feed) => {
@@ -84,10 +73,7 @@ export class EventOwner {
     });
   }
 
-  /**
-   * Returns what {@link recent} returns, then the same after each further occurrence; skips pages that the client was too slow for.
-   * Lasts until the signal fires or the surface closes, also over the end and the failures of the handler.
-   */
+  /** Yields what {@link recent} returns, and again after each occurrence; may skip to the newest. Outlasts failures of the handler. */
   watchRecent(input: unknown, use: UseOptions): AsyncIterable<EventPage> {
     const { scope } = this.#deps;
     return new OwnedIterator({ open: (signal) => this.#follow(input, signal), scope, signal: use.signal });
@@ -115,12 +101,7 @@ export class EventOwner {
     }
   }
 
-  /**
-   * Returns the next occurrence after `since`, or `timed_out`.
-   *
-   * @throws SurfaceError `ABORTED` when the signal fires first, `CLOSED` when the surface closes first, `VALIDATION_ERROR` for an input
-   * that does not fit or a time-out out of range, `INTERNAL` when the handler fails, and the relayed failure of a derived one.
-   */
+  /** Returns the next occurrence after `since`, or `timed_out`. @throws SurfaceError `ABORTED`, `CLOSED`, `VALIDATION_ERROR`, `INTERNAL`. */
   async wait(input: unknown, use: WaitOptions): Promise<EventWait> {
     const timeoutMs = this.#timeoutOf(use);
     const valid = await this.#runner.input(input);

@@ -7,7 +7,6 @@ import { stepsPerTurn, nextTurn, RestartBackoff, WaitQueue } from "./waiting.ts"
 
 /** Dependencies of a {@link Feed}. */
 export interface FeedDeps {
-  /** Number of values that are kept. */
   readonly capacity: number;
   readonly scope: Scope;
   /** Milliseconds after its last use until the handler is ended. @default never, since values are lost while it does not run */
@@ -15,13 +14,11 @@ export interface FeedDeps {
   /** Whether a handler that failed is started again after a delay. @default only by the next use */
   readonly restarts?: boolean;
   readonly memory?: EventMemory;
-  /** Starts the handler, each time that it does not run and is used. */
   open(): AsyncIterableIterator<unknown>;
 }
 
 /** One run of a handler. */
 export interface Run {
-  /** Position among the runs of a feed, from 1. */
   readonly number: number;
   /** Number of the newest value when it began. Its own values have greater numbers. */
   readonly after: number;
@@ -39,22 +36,17 @@ export type FeedUse = "read" | "watch";
 
 const over: Run = Object.freeze({ number: Infinity, after: Infinity, end: {} });
 
-/**
- * One iteration of a handler, shared by all who use its values, with the last of them in a ring. It runs from its first use until it
- * ends, is idle, is stopped, or the surface closes. The ring outlives the run: a later run adds to it.
- */
+/** One iteration of a handler, shared by all its users, until it ends, is idle, or is stopped. The ring outlives it. */
 export class Feed {
   readonly ring: Ring<unknown>;
   /** Identifies the ring in cursors. */
   readonly generation: string = randomBytes(5).toString("hex");
   /** Calls that wait for the next value or the end of the run. They reject when the handler fails. */
   readonly changes: WaitQueue = new WaitQueue();
-  /** Number of runs so far. Only the feed changes it. */
   runs = 0;
   readonly #deps: FeedDeps;
   readonly #restarts: RestartBackoff | undefined;
   #running: Running | undefined;
-  /** Whether the last run ended without a failure. */
   #isFinished = false;
   readonly #users = { read: 0, watch: 0 };
   #idleTimer: NodeJS.Timeout | undefined;
@@ -74,7 +66,6 @@ export class Feed {
     return this.#users.read + this.#users.watch > 0;
   }
 
-  /** Returns true until the handler has yielded all occurrences of the past that it announced. */
   get isReplaying(): boolean {
     return this.#deps.memory?.isReplaying === true;
   }
@@ -92,10 +83,7 @@ export class Feed {
     }
   }
 
-  /**
-   * Marks the feed as used; returns a function that ends the use. A handler with an idle time is ended that long after the last read, or
-   * with the last watch if there was no read lately.
-   */
+  /** Marks the feed as used; returns a function that ends the use. Idle after the last watch, and `idleMs` after the last read. */
   hold(use: FeedUse): () => void {
     this.#users[use] += 1;
     if (use === "read") this.#stopIdleTimer();
@@ -129,7 +117,6 @@ export class Feed {
     return running;
   }
 
-  /** Stops the handler and waits for its end. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#stopIdleTimer();
@@ -232,7 +219,6 @@ export class FeedPool {
     this.#create = create;
   }
 
-  /** Starts the feed of an input. */
   start(input: unknown): void {
     this.#touch(canonical(input), input).begin();
   }

@@ -1,33 +1,19 @@
 import { SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
 import type { OutputCheck } from "../check-value.ts";
-import { internalError, maskFault, withTarget, type Fault } from "../fault.ts";
+import { asPackageError, internalError, maskFault, withTarget, type Fault } from "../fault.ts";
 import { isRelayed, relay } from "../relayed.ts";
 
 /** Returns the reason of the staleness that a failure causes. */
 export function staleReasonOf(cause: unknown): "invalid" | "lost" {
-  try {
-    return cause instanceof SurfaceError && cause.code === "INVALID_OUTPUT" ? "invalid" : "lost";
-  } catch {
-    // A proxy may throw when it is read.
-    return "lost";
-  }
+  return asPackageError(cause)?.code === "INVALID_OUTPUT" ? "invalid" : "lost";
 }
 
-/** Returns the relayed form of a failure of another surface. */
 function toRelayed(cause: unknown): SurfaceError | undefined {
-  try {
-    const relayed = relay(cause);
-    return isRelayed(relayed) ? relayed : undefined;
-  } catch {
-    // As above.
-    return undefined;
-  }
+  const relayed = relay(asPackageError(cause));
+  return isRelayed(relayed) ? relayed : undefined;
 }
 
-/**
- * Masks the faults of a source. Reports the first fault of each code until the source works again; later ones share its correlation id,
- * so that a database that is down does not fill the log.
- */
+/** Masks the faults of a source. Reports the first of each code until the source works again; later ones share its correlation id. */
 export class FaultDeduplicator {
   readonly #check: OutputCheck;
   readonly #logged = new Map<SurfaceErrorCode, SurfaceError>();
@@ -36,7 +22,6 @@ export class FaultDeduplicator {
     this.#check = check;
   }
 
-  /** Returns the error for the reader. */
   mask(cause: unknown): Error {
     const { where, report } = this.#check;
     const relayed = toRelayed(cause);
@@ -65,7 +50,6 @@ export class FaultDeduplicator {
     if (!this.#logged.has(code)) this.#check.report(fault);
   };
 
-  /** Forgets all faults: the source works. */
   clear(): void {
     this.#logged.clear();
   }

@@ -5,7 +5,6 @@ export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.me
 
 /** Memory of an event handler across its starts. It lives as long as the occurrences that the handler has yielded are kept. */
 export interface HandlerMemory {
-  /** State for the next start. */
   state: unknown;
   /** Announces that the handler first yields occurrences of the past. Reads and waits are answered after that. */
   expectReplay(): void;
@@ -19,11 +18,7 @@ export interface HandlerMemory {
 export interface HandlerContext<TProgress = unknown> {
   /** Fires when the caller cancels, its deadline passes, or the surface closes. */
   readonly signal: AbortSignal;
-  /**
-   * Reports progress to the caller. Does nothing once the handler has finished. Needs no `this`.
-   *
-   * @throws SurfaceError `INVALID_OUTPUT` if the report does not fit the member's schema of progress.
-   */
+  /** Reports progress to the caller, until the handler has finished. Needs no `this`. @throws SurfaceError `INVALID_OUTPUT`. */
   progress(this: void, progress: TProgress): void;
   /** @internal Left out for one listener, whose occurrences are not kept. */
   readonly [kMemory]?: HandlerMemory;
@@ -31,9 +26,6 @@ export interface HandlerContext<TProgress = unknown> {
 
 /** Second argument of the handler of a procedure. */
 export interface ProcedureContext<TProgress = unknown> extends HandlerContext<TProgress> {
-  /**
-   * The user or program that the call is made for, over every link; an anonymous caller without a sign-in. A process that
-   * connects by a link names its callers itself: trust them as far as you trust that process.
-   */
+  /** The caller of the call, over every link. A process that connects by a link names its callers: trust them as far as that process. */
   readonly caller: Caller;
 }

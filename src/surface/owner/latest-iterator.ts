@@ -1,18 +1,12 @@
 import { ended, NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
 
-/** Source of a {@link LatestIterator}. */
 interface LatestSource<TValue> {
-  /** Returns the value, or a promise of it. */
   read(): TValue | Promise<TValue>;
   /** Calls `changed` after each change, and perhaps at once; returns a function that stops it. */
   listen(changed: () => void): () => void;
 }
 
-/**
- * Iterates over the newest value: the snapshot, then a value after each change. Skips repeated values, and values that the consumer was
- * too slow for. It listens before it reads the snapshot, so that no change in between is lost, and always delivers the last one. A read
- * that fails ends it.
- */
+/** Iterates over the newest value: the snapshot, then each change. Always delivers the last one. A read that fails ends it. */
 export class LatestIterator<TValue> implements AsyncIterableIterator<TValue>, Pushing<TValue> {
   readonly #source: LatestSource<TValue>;
   readonly #nexts = new NextQueue(this);

@@ -31,7 +31,6 @@ export class HandlerRunner {
     this.#check = { where: this.where, report: deps.report };
   }
 
-  /** Validates an input. @throws SurfaceError `VALIDATION_ERROR`. */
   input(value: unknown): unknown {
     return checkInputMasked(this.#member.input, value, this.#check);
   }

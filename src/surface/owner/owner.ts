@@ -3,7 +3,6 @@ import type { FaultReporter } from "../fault.ts";
 
 /** Dependencies of the owner of a member. */
 export interface OwnerDeps {
-  /** Key of the member. */
   readonly key: string;
   /** Scope of the live surface. Owners register their disposers with it. */
   readonly scope: Scope;

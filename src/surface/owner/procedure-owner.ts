@@ -18,39 +18,30 @@ import { stepsPerTurn, nextTurn } from "./waiting.ts";
 /** Error codes that a procedure declares, each with the schema of its details if it has one. */
 type DeclaredErrors = Readonly<Record<string, MaybeSchema>>;
 
-async function checkDetails(refusal: Refusal, declared: DeclaredErrors, check: OutputCheck): Promise<Refusal> {
-  const { code, message, details } = refusal;
-  const schema = Object.hasOwn(declared, code) ? declared[code] : undefined;
-  if (schema === undefined) return refusal;
-  const where = `${check.where}, refusing with "${code}"`;
-  try {
-    return new Refusal(code, message, await checkOutput(schema, details, { ...check, where }));
-  } catch {
-    // The check has reported the fault. The refusal itself still reaches the caller.
-    return new Refusal(code, message);
-  }
-}
-
-/**
- * Validates the details of a refusal whose code is declared with a schema; withholds details that do not fit, and reports the fault.
- * Returns any other error as it is. Never rejects.
- */
+/** Validates the details of a refusal with a declared schema, and withholds others. Returns any other error as it is. Never rejects. */
 export async function checkRefusal(failure: Error, declared: DeclaredErrors, check: OutputCheck): Promise<Error> {
   try {
-    return failure instanceof Refusal ? await checkDetails(failure, declared, check) : failure;
+    if (!(failure instanceof Refusal)) return failure;
+    const { code, message, details } = failure;
+    const schema = Object.hasOwn(declared, code) ? declared[code] : undefined;
+    if (schema === undefined) return failure;
+    const where = `${check.where}, refusing with "${code}"`;
+    try {
+      return new Refusal(code, message, await checkOutput(schema, details, { ...check, where }));
+    } catch {
+      // The check has reported the fault. The refusal itself still reaches the caller.
+      return new Refusal(code, message);
+    }
   } catch (cause) {
     // A subclass of Refusal may have getters that throw.
     return maskFault(cause, check.where, check.report);
   }
 }
 
-/** Dependencies of all calls of one handler. */
 interface CallDeps {
   readonly scope: Scope;
   readonly check: OutputCheck;
-  /** Schema of progress. */
   readonly progress: MaybeSchema;
-  /** Whether the member only reads. */
   readonly isReadOnly: boolean;
 }
 
@@ -86,11 +77,7 @@ class OwnedCall implements ProcedureContext {
     return this.#use.idempotent ?? this.#deps.isReadOnly;
   }
 
-  /**
-   * Validates a report and passes it on, in order. A field, so that handlers may destructure the context.
-   *
-   * @throws SurfaceError `INVALID_OUTPUT`; if the schema is asynchronous, {@link told} rejects with it instead.
-   */
+  /** Validates a report and passes it on, in order. Throws `INVALID_OUTPUT`; {@link told} rejects with it if the schema is asynchronous. */
   readonly progress = (progress: unknown): void => {
     if (this.#ended) return;
     const checked = checkOutput(this.#deps.progress, progress, this.#deps.check);
@@ -116,7 +103,6 @@ class OwnedCall implements ProcedureContext {
     return cause === signal.reason || isAbortError(cause) ? this.cancelled() : maskFault(cause, where, report);
   }
 
-  /** Creates the error of an aborted call. */
   cancelled(): Error {
     const { where, report } = this.#deps.check;
     return maskFault(createAbortedError(this.signal, `Using ${where}`), where, report);
@@ -145,7 +131,6 @@ export function mayRepeat(context: HandlerContext): boolean {
 /** Handler of a procedure: a function, or a generator function that yields progress. */
 export type ProcedureHandler = (input: unknown, context: ProcedureContext) => unknown;
 
-/** The used part of a generator of progress. Authors may write one by hand. */
 interface ProgressGenerator {
   next(): Promise<IteratorResult<unknown, unknown>>;
   return?(value: undefined): Promise<unknown>;
@@ -156,12 +141,7 @@ function isGenerator(value: unknown): value is ProgressGenerator {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
 }
 
-/**
- * Runs a generator that yields progress and returns the output. An abort ends it at its next `yield`. Awaits its `finally` in every case.
- * A generator that never waits does not block the process, nor its own deadline.
- *
- * @throws the error of the generator; `ABORTED` when an abort ended it.
- */
+/** Runs a generator of progress, and returns the output. An abort ends it at its next `yield`. @throws its error, or `ABORTED`. */
 async function drainGenerator(generator: ProgressGenerator, owned: OwnedCall): Promise<unknown> {
   const { signal } = owned;
   let count = 0;
@@ -204,14 +184,11 @@ export class ProcedureOwner {
   }
 
   /**
-   * Validates the input, runs the handler, validates the output. Returns a promise only if something waits. An abort reaches the handler
-   * through its signal, and ends a generator; the call settles when the handler does.
-   *
-   * Throws, or rejects with:
+   * Validates the input, runs the handler, validates the output. Returns a promise only if something waits. An abort fires the signal and
+   * ends a generator; the call settles when the handler does. Throws, or rejects with:
    * - SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`;
-   * - `OUTCOME_UNKNOWN` when closing cut off a handler that had begun and does not only read;
    * - a `Refusal` of the handler, its details validated if its code is declared with a schema;
-   * - the relayed failure of another surface, as `OUTCOME_UNKNOWN` if the handler may have had an effect before.
+   * - `OUTCOME_UNKNOWN` when closing, or another surface, cut off a handler that may have had an effect.
    */
   call(input: unknown, use: CallOptions): unknown {
     if (this.#deps.scope.closed) throw this.#deps.scope.createClosed();
@@ -263,7 +240,6 @@ export class ProcedureOwner {
     throw await checkRefusal(this.#toCutOff(owned.mask(told), owned), this.#member.errors, this.#deps.check);
   }
 
-  /** Makes `close()` wait for a call. */
   #track(running: Promise<unknown>, owned: OwnedCall): Promise<unknown> {
     const place = this.#running.add(running);
     const end = (): void => {

@@ -27,7 +27,6 @@ type AnyCollection = PushedCollection<unknown, unknown, unknown>;
 /** Number of items whose last value is kept. Beyond it the least recently used one goes. */
 const maxItems = 256;
 
-/** Schema of values that were checked before. */
 const checkedSchema = createSchema((value) => ({ value }));
 
 /** Returns true for a {@link PushedCollection}. */
@@ -35,10 +34,7 @@ export function isPushedCollection(value: unknown): value is AnyCollection {
   return typeof value === "object" && value !== null && kPushedCollection in value;
 }
 
-/**
- * Owns a collection whose keys and items arrive asynchronously. Its keys are read and watched like one cell, and so is each item: a value
- * stays until the next, marked stale while there can be none, and all watchers share one iteration.
- */
+/** Owns a collection whose keys and items arrive asynchronously: its keys, and each item, are read and watched like one cell. */
 export class PushedCollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
@@ -96,19 +92,16 @@ export class PushedCollectionOwner {
     return new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
   }
 
-  /** Returns the keys, then the keys after each change, also of their staleness. */
   watchKeys(use: UseOptions): AsyncIterable<unknown> {
     return this.#keys.watch(use);
   }
 
-  /** Returns the item, then the item after each change, also of its staleness. */
   watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> =>
       this.#item(await this.#requestedKey(given)).watch({ signal });
     return new OwnedIterator({ open, scope: this.#deps.scope, signal: use.signal });
   }
 
-  /** @throws SurfaceError `VALIDATION_ERROR`. */
   #requestedPage(given: PageOptions): PageRequest {
     const asked = readPage(given, this.#check.where);
     if (asked.filter === undefined) return asked;

@@ -3,7 +3,6 @@ import type { HandlerMemory } from "./handler-context.ts";
 
 /** Values that were lost right before a value. */
 export interface Gap {
-  /** Number of lost values, as far as it is known. */
   readonly missed: number;
   /** Whether values may have been lost. */
   readonly isReset: boolean;
@@ -28,7 +27,6 @@ export class Ring<TValue> {
     this.#capacity = capacity;
   }
 
-  /** Number of the newest value; 0 before the first. */
   get last(): number {
     return this.#last;
   }
@@ -69,7 +67,6 @@ export class Ring<TValue> {
     return this.#kept.at(-1);
   }
 
-  /** Returns the kept values, oldest first. */
   values(): readonly TValue[] {
     return this.#kept.map(({ value }) => value);
   }
@@ -88,11 +85,7 @@ export function toCursor(generation: string, number: number): string {
   return `${generation}.${number}`;
 }
 
-/**
- * Reads a cursor. A cursor of another generation is a reset to before the oldest kept value, so that nothing kept is lost.
- *
- * @param ring - its generation, and the numbers of its oldest kept and its newest value.
- */
+/** Reads a cursor. One of another generation is a reset to before the oldest kept value, so that nothing kept is lost. */
 export function fromCursor(
   cursor: string,
   ring: { readonly generation: string; readonly first: number; readonly last: number },
@@ -106,7 +99,6 @@ export function fromCursor(
 /** Memory of the handler that fills one ring: its state for the next start, its replay, and its losses. */
 export class EventMemory implements HandlerMemory {
   state: unknown = undefined;
-  /** Called when the replay has ended. */
   onReplayed: () => void = () => {};
   #hasReplayed = false;
   #isReplaying = false;
@@ -133,7 +125,6 @@ export class EventMemory implements HandlerMemory {
     this.#gap = { missed: toMissed(this.#gap.missed + added) ?? 0, isReset: true };
   }
 
-  /** Returns the losses since the last call. */
   takeGap(): Gap {
     const gap = this.#gap;
     this.#gap = noGap;

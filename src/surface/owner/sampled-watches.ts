@@ -32,7 +32,6 @@ function toSampleSchema(schema: Schema, keep: (value: unknown) => unknown): Sche
 /** A source, or a part of one, that is read again and again while it is watched. */
 export interface SampledSource {
   readonly kind: "cell" | "collection";
-  /** Schema of the raw value. */
   readonly schema: Schema;
   /** Returns the raw value, or a promise of it. It may be a `Stale` one. */
   readonly read: (use: UseOptions) => unknown;
@@ -42,80 +41,26 @@ export interface SampledSource {
   readonly pollMs: number;
 }
 
-/** Values that clients have read between two samples, and that differ from the sample before. */
-interface UnseenReads {
-  /** Number of the last sample that had begun when the first of these values was read. */
-  readonly from: number;
-  /** The same, for the last of these values. */
-  readonly to: number;
-  /** The content of all these values; `undefined` if they differ. */
-  readonly text: string | undefined;
-}
-
-/**
- * The last content that the watchers of a sampled source have received. A sample is a change if its content differs, or if a
- * client has read another content since: that client would otherwise keep an old value.
- */
-class SampledContent {
-  #last: { readonly text: string; readonly value: unknown } | undefined;
-  #unseen: UnseenReads | undefined;
-
-  /**
-   * Returns the value of sample number `turn`, or the value before if the content is the same. Calls `renew` first if that is
-   * a change all the same.
-   */
-  take(value: unknown, turn: number, renew: () => void): unknown {
-    const text = canonical(value);
-    if (this.#last?.text !== text) this.#last = { text, value };
-    const unseen = this.#unseen;
-    if (unseen === undefined) return this.#last.value;
-    if (unseen.text === text) this.#unseen = undefined;
-    else if (unseen.from < turn) {
-      // A value read while this sample was being read may be the newer of the two.
-      this.#unseen = unseen.to < turn ? undefined : { from: unseen.to, to: unseen.to, text: undefined };
-      renew();
-    }
-    return this.#last.value;
-  }
-
-  /**
-   * Records a value that a client has read. Returns whether its content differs from the last sample.
-   *
-   * @param turn - Number of the last sample that has begun.
-   */
-  note(value: unknown, turn: number): boolean {
-    const text = canonical(value);
-    if (this.#last?.text === text) return false;
-    const unseen = this.#unseen ?? { from: turn, text };
-    this.#unseen = { from: unseen.from, to: turn, text: unseen.text === text ? text : undefined };
-    return true;
-  }
-}
-
-/**
- * The watches of a source that is polled, or that answers later. All share one read at a time, from the first watcher to the last. A
- * value with the same content is no change.
- */
+/** The watches of a source that is polled, or that answers later. All share one read at a time. The same content is no change. */
 class SampledPart {
   readonly #source: SampledSource;
   readonly #where: string;
-  readonly #onEnded: () => void;
   readonly #owner: PushedCellOwner;
   readonly #due = new WaitQueue();
-  readonly #content = new SampledContent();
+  /** The last content that watchers have received. */
+  #last: { readonly text: string; readonly value: unknown } | undefined;
+  /** The content that clients have read since, if it differs; empty, which no content is, if they have read several. */
+  #other: string | undefined;
   #isDue = false;
-  /** Number of samples that have begun. */
   #begun = 0;
   /** Number of the last sample that was read, or that failed. */
   #ended = 0;
 
-  constructor(source: SampledSource, deps: OwnerDeps, onEnded: () => void) {
+  constructor(source: SampledSource, deps: OwnerDeps) {
     this.#source = source;
-    this.#onEnded = onEnded;
     this.#where = `${source.kind} "${deps.key}"`;
     const upstream = { open: (signal: AbortSignal) => this.#samples(signal) };
-    const keep = (value: unknown): unknown => this.#content.take(value, this.#begun, () => this.#owner.renew());
-    const schema = toSampleSchema(source.schema, keep);
+    const schema = toSampleSchema(source.schema, (value) => this.#take(value));
     this.#owner = new PushedCellOwner({ kind: source.kind, schema }, upstream, deps);
   }
 
@@ -126,16 +71,23 @@ class SampledPart {
     return this.#owner.watch(use, () => this.#ended > begun);
   }
 
-  /**
-   * Records a value that a client has read.
-   *
-   * @param isOverlapped - Whether a sample has ended since that read began.
-   */
-  note(value: unknown, isOverlapped: boolean): void {
-    // The first sample is no change, so it cannot announce this value: count from there.
-    if (!this.#content.note(value, Math.max(this.#begun, 1)) || this.#source.listen === undefined) return;
-    // If this value is newer than the last sample, the source calls its listener. If the sample may be newer, sample again.
-    if (isOverlapped || this.#begun > this.#ended) this.#makeDue();
+  /** Records a value that a client has read. A source that is not polled is sampled again, since that value may be the older one. */
+  note(value: unknown): void {
+    const text = canonical(value);
+    if (this.#last?.text === text) return;
+    this.#other = this.#other === undefined || this.#other === text ? text : "";
+    if (this.#source.listen !== undefined) this.#makeDue();
+  }
+
+  /** Returns the value of a sample, or the value before if the content is the same. A client that has read another content must be told. */
+  #take(value: unknown): unknown {
+    const text = canonical(value);
+    const isFirst = this.#last === undefined;
+    if (this.#last?.text !== text) this.#last = { text, value };
+    else if (this.#other !== undefined && this.#other !== text) this.#owner.renew();
+    // The first sample is no change, so it has announced nothing.
+    if (!isFirst || this.#other === text) this.#other = undefined;
+    return this.#last.value;
   }
 
   readonly #makeDue = (): void => {
@@ -169,7 +121,6 @@ class SampledPart {
       throw new SurfaceError("INTERNAL", `Cannot read ${this.#where}: no answer within ${maxReadMs} ms`);
     } finally {
       this.#ended = this.#begun;
-      this.#onEnded();
       stopTimer();
       abort.dispose();
     }
@@ -186,33 +137,24 @@ class SampledPart {
 /** The watches of the parts of a source. A part is kept while it is watched: a page may be large. */
 export class SampledWatches {
   readonly #deps: OwnerDeps;
-  #ended = 0;
   readonly #parts = new Map<string, { readonly watches: SampledPart; users: number }>();
 
   constructor(deps: OwnerDeps) {
     this.#deps = deps;
   }
 
-  /** Number of samples that have ended. Get it before a read, and pass it to {@link record}. */
-  get ended(): number {
-    return this.#ended;
-  }
-
-  /**
-   * Records a value that a client has read, and returns it. The part may have changed and changed back between two samples:
-   * the next sample is compared with this value too.
-   */
-  record(value: unknown, toId: () => string, ended: number): unknown {
+  /** Records a value that a client has read, and returns it: the part may change and change back between two samples. */
+  record(value: unknown, toId: () => string): unknown {
     if (this.#parts.size === 0) return value;
     return andThen(value, (checked) => {
-      this.#parts.get(toId())?.watches.note(checked, this.#ended > ended);
+      this.#parts.get(toId())?.watches.note(checked);
       return checked;
     });
   }
 
   /** Returns the value of a part, then each change. `source` is used if the part is not watched yet. */
   async *watch(id: string, source: SampledSource, signal: AbortSignal): AsyncGenerator {
-    const part = this.#parts.get(id) ?? { watches: this.#create(source), users: 0 };
+    const part = this.#parts.get(id) ?? { watches: new SampledPart(source, this.#deps), users: 0 };
     this.#parts.set(id, part);
     part.users += 1;
     try {
@@ -221,9 +163,5 @@ export class SampledWatches {
       part.users -= 1;
       if (part.users === 0) this.#parts.delete(id);
     }
-  }
-
-  #create(source: SampledSource): SampledPart {
-    return new SampledPart(source, this.#deps, () => (this.#ended += 1));
   }
 }

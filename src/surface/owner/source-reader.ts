@@ -4,7 +4,7 @@ import type { Schema } from "../../schema/standard.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
-import type { OutputCheck } from "../check-value.ts";
+import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import { maskFault, handleRejection, runUnawaited } from "../fault.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
@@ -16,10 +16,7 @@ import { createCheckOnce, LatestIterator } from "./latest-iterator.ts";
 import type { OwnerDeps } from "./owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 
-/**
- * Subscribes to a source, and masks the errors of the author's code in `subscribe` and in the function that stops it. A source that
- * returns no such function is a fault, since nothing could end its subscription.
- */
+/** Subscribes to a source, and masks the author's errors. A result that is no function is a fault: nothing could end the subscription. */
 function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => void {
   const mask = (cause: unknown): Error => maskFault(cause, check.where, check.report);
   let stop: unknown;
@@ -36,9 +33,6 @@ function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => vo
   const end = stop;
   return () => runUnawaited(end, mask);
 }
-
-/** Calls a source; returns its value or a promise of it. */
-type ReadSource = (use: SourceUse) => unknown;
 
 /** Context of one read. Its signal is created only if the source uses it. */
 class OneRead implements SourceUse {
@@ -66,28 +60,88 @@ class OneRead implements SourceUse {
 
 const ignore = (): void => {};
 
-/**
- * Reads a source that answers at once or later. A pending read ends for its reader when the reader leaves or the surface closes;
- * `close()` waits until the source has settled.
- */
-class SourceReader {
-  readonly #scope: Scope;
-  readonly #check: OutputCheck;
-  readonly #faults: FaultDeduplicator;
-  #isAsync: boolean | undefined;
+/** A part of a source that is read and watched by itself: a cell, or the keys, a page or an item of a collection. */
+export interface SourcePart {
+  /** Returns its identity among the parts of the source. */
+  readonly id: () => string;
+  readonly raw: (use: SourceUse) => unknown;
+  readonly schema: Schema;
+  /** Whether every read returns a new object, so that only its content tells whether it has changed. @default false */
+  readonly isList?: boolean;
+  /** The item whose changes concern it. @default all changes do */
+  readonly wanted?: RequestedKey;
+}
 
-  constructor(scope: Scope, check: OutputCheck) {
-    this.#scope = scope;
-    this.#check = check;
-    this.#faults = new FaultDeduplicator(check);
+interface PartedSource {
+  readonly kind: "cell" | "collection";
+  /** Calls `changed` after each change of a part; returns a function that stops it. Without it, the source is polled. */
+  readonly subscribe: ((part: SourcePart, changed: () => void) => unknown) | undefined;
+  readonly pollMs: number | undefined;
+}
+
+/** Reads and watches the parts of a source, at once or later. A pending read ends when its reader leaves; `close()` awaits the source. */
+export class PartReader {
+  readonly check: OutputCheck;
+  readonly #deps: OwnerDeps;
+  readonly #source: PartedSource;
+  readonly #faults: FaultDeduplicator;
+  /** Whether the source answers by a promise. */
+  #isAsync: boolean | undefined;
+  /** Created with the first watch that samples the source. */
+  #sampled: SampledWatches | undefined;
+
+  constructor(deps: OwnerDeps, source: PartedSource) {
+    this.check = { where: `${source.kind} "${deps.key}"`, report: deps.report };
+    this.#deps = deps;
+    this.#source = source;
+    this.#faults = new FaultDeduplicator(this.check);
+  }
+
+  /** Returns the validated value of a part, or a promise of it if something waits. */
+  read(part: SourcePart, use: UseOptions): unknown {
+    const raw = this.#readMasked(part, use);
+    if (raw instanceof Promise) return raw.then((late: unknown) => this.#accept(part, late));
+    return this.#accept(part, raw);
+  }
+
+  /** Returns the value of a part, then each change. `toPart` runs when the client asks for the first value. */
+  watch(toPart: () => SourcePart | Promise<SourcePart>, { signal }: UseOptions): AsyncIterable<unknown> {
+    return new OwnedIterator({
+      open: (own) => andThen(toPart(), (part) => this.#open(part, own)),
+      scope: this.#deps.scope,
+      signal,
+    });
+  }
+
+  #accept(part: SourcePart, raw: unknown): unknown {
+    const value = checkOutput(part.schema, raw, this.check);
+    return this.#sampled === undefined ? value : this.#sampled.record(value, part.id);
+  }
+
+  #open(part: SourcePart, signal: AbortSignal): AsyncIterable<unknown> {
+    const { kind, subscribe, pollMs = defaultPollMs } = this.#source;
+    const listen = subscribe && ((changed: () => void) => subscribeMasked(this.check, () => subscribe(part, changed)));
+    if (listen !== undefined && !this.#answersLater(part)) return this.#follow(part, listen);
+    const read = (use: UseOptions): unknown => this.#readRaw(part, use);
+    const source: SampledSource = { kind, schema: part.schema, read, listen, pollMs };
+    this.#sampled ??= new SampledWatches(this.#deps);
+    return this.#sampled.watch(part.id(), source, signal);
+  }
+
+  /** Watches a part of a source that answers at once and announces its changes. */
+  #follow(part: SourcePart, listen: (changed: () => void) => () => void): AsyncIterable<unknown> {
+    const check = (raw: unknown): unknown => checkOutput(part.schema, raw, this.check);
+    const steady = createSteady();
+    const keep = part.isList === true ? (raw: unknown) => andThen(check(raw), steady) : createCheckOnce(check);
+    return new LatestIterator({ read: () => andThen(this.#readMasked(part, {}), keep), listen });
   }
 
   /** Returns true if the source answers by a promise. Reads it once if it has not been read yet. */
-  answersLater(run: ReadSource): boolean {
+  #answersLater(part: SourcePart): boolean {
     if (this.#isAsync === undefined) {
       // The next reader of the source gets the outcome.
       try {
-        handleRejection(this.readRaw({}, run), ignore);
+        handleRejection(this.#readRaw(part, {}), ignore);
       } catch {
         // As above.
       }
@@ -95,23 +149,22 @@ class SourceReader {
     return this.#isAsync === true;
   }
 
-  /** Returns the raw value, or a promise if the source returns one. @throws the masked error for the reader. */
-  read(use: UseOptions, run: ReadSource): unknown {
+  #readMasked(part: SourcePart, use: UseOptions): unknown {
     let answer: unknown;
     try {
-      answer = this.readRaw(use, run);
+      answer = this.#readRaw(part, use);
     } catch (cause) {
-      throw maskFault(cause, this.#check.where, this.#check.report);
+      throw maskFault(cause, this.check.where, this.check.report);
     }
     return answer instanceof Promise ? this.#masked(answer) : answer;
   }
 
   /** Reads without masking: throws the errors of the source. */
-  readRaw(use: UseOptions, run: ReadSource): unknown {
-    const read = new OneRead(use, this.#scope);
+  #readRaw({ raw }: SourcePart, use: UseOptions): unknown {
+    const read = new OneRead(use, this.#deps.scope);
     let answer: unknown;
     try {
-      answer = run(read);
+      answer = raw(read);
     } catch (cause) {
       read.end();
       throw cause;
@@ -127,10 +180,10 @@ class SourceReader {
 
   async #settle(answer: PromiseLike<unknown>, read: OneRead): Promise<unknown> {
     const work = Promise.resolve(answer);
-    const forget = this.#scope.add(() => work.then(ignore, ignore));
+    const forget = this.#deps.scope.add(() => work.then(ignore, ignore));
     work.then(forget, forget);
     try {
-      return await untilAborted({ start: () => work, signal: read.signal, doing: `Reading ${this.#check.where}` });
+      return await untilAborted({ start: () => work, signal: read.signal, doing: `Reading ${this.check.where}` });
     } finally {
       read.end();
     }
@@ -144,86 +197,5 @@ class SourceReader {
     } catch (cause) {
       throw this.#faults.mask(cause);
     }
-  }
-}
-
-/** A part of a source that is read and watched by itself: a cell, or the keys, a page or an item of a collection. */
-export interface SourcePart {
-  /** Returns its identity among the parts of the source. */
-  readonly id: () => string;
-  /** Reads the raw value. */
-  readonly raw: ReadSource;
-  /** Schema of the raw value. */
-  readonly schema: Schema;
-  /** Validates a raw value. */
-  readonly check: (raw: unknown) => unknown;
-  /** Whether every read returns a new object, so that only its content tells whether it has changed. @default false */
-  readonly isList?: boolean;
-  /** The item whose changes concern it. @default all changes do */
-  readonly wanted?: RequestedKey;
-}
-
-/** A source with parts. */
-interface PartedSource {
-  readonly kind: "cell" | "collection";
-  /** Calls `changed` after each change of a part; returns a function that stops it. Without it, the source is polled. */
-  readonly subscribe: ((part: SourcePart, changed: () => void) => unknown) | undefined;
-  readonly pollMs: number | undefined;
-}
-
-/** Reads and watches the parts of the source of a member. */
-export class PartReader {
-  readonly check: OutputCheck;
-  readonly #deps: OwnerDeps;
-  readonly #source: PartedSource;
-  readonly #reader: SourceReader;
-  /** Created with the first watch that samples the source. */
-  #sampled: SampledWatches | undefined;
-
-  constructor(deps: OwnerDeps, source: PartedSource) {
-    this.check = { where: `${source.kind} "${deps.key}"`, report: deps.report };
-    this.#deps = deps;
-    this.#source = source;
-    this.#reader = new SourceReader(deps.scope, this.check);
-  }
-
-  /** Returns the validated value of a part, or a promise of it if something waits. */
-  read(part: SourcePart, use: UseOptions): unknown {
-    const ended = this.#sampled?.ended ?? 0;
-    const raw = this.#reader.read(use, part.raw);
-    if (raw instanceof Promise) return raw.then((late: unknown) => this.#accept(part, late, ended));
-    return this.#accept(part, raw, ended);
-  }
-
-  /** Returns the value of a part, then each change. `toPart` runs when the client asks for the first value. */
-  watch(toPart: () => SourcePart | Promise<SourcePart>, { signal }: UseOptions): AsyncIterable<unknown> {
-    return new OwnedIterator({
-      open: (own) => andThen(toPart(), (part) => this.#open(part, own)),
-      scope: this.#deps.scope,
-      signal,
-    });
-  }
-
-  #accept(part: SourcePart, raw: unknown, ended: number): unknown {
-    const value = part.check(raw);
-    return this.#sampled === undefined ? value : this.#sampled.record(value, part.id, ended);
-  }
-
-  #open(part: SourcePart, signal: AbortSignal): AsyncIterable<unknown> {
-    const { kind, subscribe, pollMs = defaultPollMs } = this.#source;
-    const listen = subscribe && ((changed: () => void) => subscribeMasked(this.check, () => subscribe(part, changed)));
-    if (listen !== undefined && !this.#reader.answersLater(part.raw)) return this.#follow(part, listen);
-    const read = (use: UseOptions): unknown => this.#reader.readRaw(use, part.raw);
-    const source: SampledSource = { kind, schema: part.schema, read, listen, pollMs };
-    this.#sampled ??= new SampledWatches(this.#deps);
-    return this.#sampled.watch(part.id(), source, signal);
-  }
-
-  /** Watches a part of a source that answers at once and announces its changes. */
-  #follow(part: SourcePart, listen: (changed: () => void) => () => void): AsyncIterable<unknown> {
-    const steady = createSteady();
-    const keep =
-      part.isList === true ? (raw: unknown) => andThen(part.check(raw), steady) : createCheckOnce(part.check);
-    return new LatestIterator({ read: () => andThen(this.#reader.read({}, part.raw), keep), listen });
   }
 }

@@ -19,7 +19,6 @@ interface Frame {
   readonly value: unknown;
 }
 
-/** Returns the newest frame since a run began. */
 function newestOf({ ring }: Feed, { after }: Run): Frame | undefined {
   return ring.last > after ? ring.newest : undefined;
 }
@@ -41,7 +40,6 @@ export class StreamOwner {
     this.#feeds = new FeedPool((input) => new Feed({ capacity: 1, idleMs, scope, open: () => runner.open(input) }));
   }
 
-  /** Starts the only shared iteration of a stream without input. */
   start(): void {
     if (this.#hasNoInput) this.#feeds.start(undefined);
   }
@@ -52,22 +50,16 @@ export class StreamOwner {
   }
 
   /**
-   * Returns the newest frame of a shared iteration, which runs from the first read until a while after the last. Frames of an earlier run
-   * may be out of date and are no answer: an iteration that does not run is started. Waits for the first frame, and takes those that
-   * follow without a pause.
-   *
-   * @throws SurfaceError `ABSENT` when this run ended without a frame, `ABORTED` when the signal fired first, `CLOSED`
-   * when the surface closed first, `VALIDATION_ERROR` for an input that does not fit, `INTERNAL` when the handler fails.
+   * Returns the newest frame of a shared iteration, which runs until a while after its last use. Frames of an earlier run are no answer.
+   * Waits for the first frame, and takes those that follow without a pause.
+   * @throws SurfaceError `ABSENT` when this run ended without a frame, `ABORTED`, `CLOSED`, `VALIDATION_ERROR`, `INTERNAL`.
    */
   async latest(input: unknown, use: UseOptions): Promise<unknown> {
     const valid = await this.#runner.input(input);
     return this.#feeds.use(valid, async (feed) => (await this.#read(feed, use)).value);
   }
 
-  /**
-   * Returns the newest frame of the shared iteration as a list of none or one, at once and after each newer frame; skips frames that the
-   * client was too slow for. Starts an iteration that does not run, without frames of an earlier run. Ends and fails with the iteration.
-   */
+  /** Yields the newest frame of the shared iteration as a list of none or one, and each newer one; may skip. Ends with the iteration. */
   watchLatest(input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]> {
     const { scope } = this.#deps;
     return new OwnedIterator({ open: (signal) => this.#follow(input, signal), scope, signal: use.signal });

@@ -66,7 +66,6 @@ function toObservable(value: object): ObservableLike<unknown> | undefined {
 /** Milliseconds that the end of an iterable may take. An async generator that waits cannot be ended before it continues, and has no signal. */
 const maxEndMs = 1000;
 
-/** Settles as `ending` does, or resolves when that takes too long. */
 function settleWithin(ending: PromiseLike<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = systemClock.after(maxEndMs, resolve);

@@ -22,12 +22,10 @@ export function whenThere<TOut>(value: unknown, fn: (value: unknown) => TOut | P
 export class WaitQueue {
   readonly #waiting = new Set<(failure?: { readonly cause: unknown }) => void>();
 
-  /** Resolves all waiting calls. */
   wake(): void {
     for (const end of [...this.#waiting]) end();
   }
 
-  /** Rejects all waiting calls. */
   fail(cause: unknown): void {
     for (const end of [...this.#waiting]) end({ cause });
   }
@@ -63,13 +61,11 @@ export class RestartBackoff {
     this.#start = start;
   }
 
-  /** Notes that the handler runs, and cancels a pending start. */
   started(): void {
     this.#cancel();
     this.#backoff.up();
   }
 
-  /** Schedules the next start. */
   failed(): void {
     this.#cancel();
     if (this.#scope.closed) return;

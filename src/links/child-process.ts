@@ -30,13 +30,12 @@ const linkFields: OptionFields<ChildProcessOptions> = {
 };
 
 /**
- * Creates a link to a live surface that a process serves with `serveOverStdio()`. Each connection starts the process, without a
- * shell, and ends it: it closes the input, sends SIGTERM half a second later, and SIGKILL after another half. When this process
- * exits, it kills the processes that are left.
+ * Creates a link to a live surface that a process serves with `serveOverStdio()`. Each connection starts the process, without a shell, and
+ * ends it: it closes the input, sends SIGTERM half a second later, and SIGKILL after another half. When this process exits, it kills the
+ * processes that are left.
  *
- * @throws SurfaceError from `connect()`: `UNAVAILABLE` if the process cannot be started or ends before it answers,
- * `PROTOCOL_MISMATCH` if it speaks another protocol, `UNKNOWN_MEMBER` for a surface of another name, `ABORTED` when its
- * signal fires.
+ * @throws SurfaceError from `connect()`: `UNAVAILABLE` if the process cannot be started or ends before it answers, `PROTOCOL_MISMATCH` if
+ * it speaks another protocol, `UNKNOWN_MEMBER` for a surface of another name, `ABORTED` when its signal fires.
  * @example
  * ```ts
  * const app = mcp(counter).bridge(childProcess("node", ["counter.js"]));

@@ -22,10 +22,7 @@ export function isRead(member: Parameters<typeof tagOf>[0] | undefined, operatio
   return operation.options.idempotent ?? (member !== undefined && tagOf(member).effect === "read");
 }
 
-/**
- * Returns the channel of a live surface that has siblings. The connection outlives the surface: when the surface closes, its
- * operations fail with `DROPPED`, and running calls that may have changed something with `OUTCOME_UNKNOWN`.
- */
+/** Returns the channel of a live surface with siblings: once that closes, its operations fail with `DROPPED` or `OUTCOME_UNKNOWN`. */
 export function toDroppableChannel({ surface, [kScope]: scope, [kChannel]: channel }: AnyLiveSurface): SurfaceChannel {
   const toCut = (operation: Operation<RequestVerb>): SurfaceError => {
     const { member: key } = operation;

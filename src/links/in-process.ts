@@ -5,7 +5,7 @@ import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { sourceOf } from "../surface/projection.ts";
+import { sourceOf } from "../surface/project-surface.ts";
 import { ConnectionEnd, type Connection, type ConnectionState, type Link } from "./link.ts";
 import { assertContract, reachSurface, addressOf, type ReachedSurface } from "./reach-surface.ts";
 
@@ -43,7 +43,6 @@ function withAdvice(cause: SurfaceError, surface: Surface<Spec>, served: Served)
   return new SurfaceError(cause.code, `${cause.message}; ${what}; bridge projected(${surface.name}, link)`);
 }
 
-/** Returns the live surface of a surface. @throws SurfaceError, as `connect()` does. */
 function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
   try {
     const reached = reachSurface(served, addressOf(surface));
@@ -57,22 +56,18 @@ function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
 // Keyed by the link itself: an author may wrap it in a link that connects in another way.
 const lives = new WeakMap<Link, Served>();
 
-/**
- * Returns a function that finds the live surface of a link without a connection, and throws as {@link Link.check} does. `undefined` for
- * links that leave this process, or reach several live surfaces.
- */
+/** Returns a function that finds the live surface of a link, or throws as {@link Link.check}; `undefined` for links to other processes. */
 export function localSurfaceFinder(link: Link): ((surface: Surface<Spec>) => ReachedSurface) | undefined {
   const live = lives.get(link);
   return live === undefined || liveSiblingsOf(live) !== undefined ? undefined : (surface) => reach(surface, live);
 }
 
 /**
- * Creates a link to one or several live surfaces of the same process. Values are passed on as they are. Closing a connection does not
- * close the live surface. When the live surface closes, its connections end as `gone`.
+ * Creates a link to one or several live surfaces of the same process. Values are passed on as they are. Closing a connection does not close
+ * the live surface; when that closes, its connections end as `gone`.
  *
- * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for a surface of another name, `CONTRACT_MISMATCH` for a surface of
- * the same name with a member that is missing here, or has another kind or other schemas, `CLOSED` for a closed live surface,
- * `DROPPED` if it was one of several.
+ * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for a surface of another name, `CONTRACT_MISMATCH` for one with other members,
+ * kinds or schemas, `CLOSED` for a closed live surface, `DROPPED` if it was one of several.
  * @example
  * ```ts
  * const connection = await inProcess(live).connect(counter);
@@ -84,11 +79,11 @@ export function inProcess(live: Served): Link {
     check: (surface: Surface<Spec>) => void reach(surface, live),
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
       const reached = reach(surface, live);
-      for (const each of [life, reached.scope]) each.assertOpen();
+      const scopes = [...new Set([life, reached.scope])];
+      for (const each of scopes) each.assertOpen();
       const scope = new Scope(`the connection to surface "${surface.name}"`);
       const channel = createScopedChannel(reached.channel, scope);
       const client = createClient(surface, channel);
-      const scopes = life === reached.scope ? [life] : [life, reached.scope];
       const ending = endWith(scopes, scope);
       const { leaving, closed } = ending;
       const state = (): ConnectionState => {

@@ -105,7 +105,6 @@ export class PeerShares {
     return !this.#isClosed && this.#arguments.take(size) === undefined;
   }
 
-  /** Gives back the size of a request that was answered. */
   answered(size: number): void {
     this.#arguments.release(size);
   }
@@ -131,11 +130,7 @@ export class PeerShares {
 /** Most bytes of the path of a socket: the operating system silently cuts longer ones off. */
 export const maxSocketPathBytes: number = process.platform === "darwin" ? 103 : 107;
 
-/**
- * Refuses a path that no socket can have.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
+/** Refuses a path that no socket can have. @throws SurfaceError `INVALID_OPTION`. */
 export function assertSocketPath(path: string): void {
   const bytes = typeof path === "string" && !path.includes("\0") ? Buffer.byteLength(path) : 0;
   if (bytes > 0 && bytes <= maxSocketPathBytes) return;

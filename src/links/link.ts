@@ -23,24 +23,15 @@ export type ConnectionState =
 /** One opened link. The caller that opened it closes it. */
 export interface Connection<TSpec> {
   readonly client: SurfaceClient<TSpec>;
-  /**
-   * The same members, untyped: the base of `client`. An operation that the end of the connection cuts off rejects with
-   * `DISCONNECTED`; an operation that starts after the end rejects with `UNAVAILABLE`.
-   */
+  /** The same members, untyped. The end cuts operations off with `DISCONNECTED`; those that start after it reject with `UNAVAILABLE`. */
   readonly channel: SurfaceChannel;
   /** Returns the state, without a delay: it has changed before an operation fails because of that. */
   readonly state: (this: void) => ConnectionState;
-  /**
-   * Resolves once the far side has announced that it is going: new operations are refused, and running ones are still answered.
-   * Left out if the link cannot know.
-   */
+  /** Resolves once the far side refuses new operations, and still answers running ones. Left out if the link cannot know. */
   readonly leaving?: Promise<void>;
   /** Resolves when the connection has ended; never rejects. Every operation has settled by then. */
   readonly closed: Promise<CloseReason>;
-  /**
-   * Whether reads leave this process. A watched value then answers reads without a round trip for up to a second.
-   * @default false
-   */
+  /** Whether reads leave this process. A watched value then answers reads without a round trip for up to a second. @default false */
   readonly isRemote?: boolean;
   /** Ends it. Callable twice. */
   close(): Promise<void>;
@@ -62,19 +53,9 @@ export interface KeptLink extends Link {
 
 /** A way to reach a live surface. A link never reconnects by itself. */
 export interface Link {
-  /**
-   * Throws the error that `connect()` would reject with, if the link knows it without connecting. An app over the link then fails when
-   * it is opened, and not at its first call.
-   *
-   * @throws SurfaceError `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH`.
-   */
+  /** Throws the `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH` of `connect()` that the link knows without connecting, for the start of an app. */
   check?(surface: Surface<Spec>): void;
-  /**
-   * Returns the same link for a longer use: it keeps its parts in this process, such as a projection, also without a connection.
-   * Left out by links without such parts.
-   *
-   * @throws SurfaceError if the parts cannot be created.
-   */
+  /** Returns the same link, which keeps its parts in this process, such as a projection, until `close()`. Left out without such parts. */
   keep?(options?: KeepOptions): KeptLink;
   /** Opens a connection; rejects if the live surface cannot be reached. */
   connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>>;
@@ -94,19 +75,13 @@ export class ConnectionEnd {
   /** Returns the state. A field, so that connections may hand it out. */
   readonly state = (): ConnectionState => this.#state;
 
-  /** Sets the state to leaving, if it is open. */
   leave(): void {
     if (this.#state !== open) return;
     this.#state = leaving;
     this.#resolveLeaving();
   }
 
-  /**
-   * Ends the connection. The first reason counts. `closed` resolves in the next turn: an answer that came just before the end
-   * reaches its caller first, so the end does not seem to cut that call off.
-   *
-   * @param settle - settles running operations, after the state has changed.
-   */
+  /** Ends the connection, for the first reason; `settle` settles operations. `closed` resolves a turn later, after earlier answers. */
   end(reason: CloseReason, settle?: () => void): void {
     if (this.#state.kind === "ended") return;
     this.#state = { kind: "ended", reason };

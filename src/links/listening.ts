@@ -10,10 +10,7 @@ import { WireServer } from "./wire/wire-server.ts";
 export interface Listening {
   /** Resolves once no peer can connect and all peers are gone; never rejects. */
   readonly closed: Promise<void>;
-  /**
-   * Takes no new connections, says goodbye to all peers, gives their requests a moment to be answered, and ends. Does not
-   * close the live surface. Callable twice.
-   */
+  /** Takes no new connections, waits a moment for running requests, and ends. The live surface stays open. Callable twice. */
   close(): Promise<void>;
 }
 
@@ -102,17 +99,12 @@ export class Peers {
 /** A listener that {@link startListening} starts. */
 interface ListenerSetup<TMore> {
   readonly live: Served;
-  /** The address, for errors. */
   readonly where: string;
   /** Opens the listener. Disposers that it adds to `scope` also run if opening fails. */
   readonly open: (scope: Scope) => Promise<TMore>;
 }
 
-/**
- * Starts a listener that ends with its live surface, and does not end it.
- *
- * @throws SurfaceError `CLOSED` for a live surface that is closed, `UNAVAILABLE` if the system refuses, and the errors of `open`.
- */
+/** Starts a listener that ends with its live surface. @throws SurfaceError `CLOSED`, `UNAVAILABLE`, and the errors of `open`. */
 export async function startListening<TMore>({ live, where, open }: ListenerSetup<TMore>): Promise<TMore & Listening> {
   const life = scopeOf(live, `listen on "${where}"`);
   life.assertOpen();

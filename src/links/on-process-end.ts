@@ -1,19 +1,14 @@
 import type { Readable } from "node:stream";
 import { SurfaceError } from "../errors.ts";
-import { waitingClock } from "../surface/system-clock.ts";
+import { withTimeout } from "../surface/system-clock.ts";
 
 /** The reason of the end of a serving process. `asked` is {@link ProcessEnd.stop} without a reason. */
 export type EndReason = "input-ended" | "output-broken" | "asked" | NodeJS.Signals;
 
 /** Options of {@link onProcessEnd}. */
 export interface ProcessEndOptions {
-  /**
-   * The stream of requests; its `end`, `close` or `error` is the goodbye of the host. The caller reads it. Left out: only signals
-   * end the process.
-   */
+  /** The stream of requests, which the caller reads; its `end`, `close` or `error` is the goodbye of the host. @default only signals */
   readonly input?: Readable;
-  /** Signals with the same effect. @default SIGTERM and SIGINT */
-  readonly signals?: readonly NodeJS.Signals[];
   /** Closes the server. Called at most once, with the first reason. A failure goes to standard error. */
   end(reason: EndReason): Promise<void> | void;
   /** Milliseconds that `end` may take, at most 2,000 with an input. Other numbers throw `INVALID_OPTION`. @default 1_500 */
@@ -39,12 +34,8 @@ const maxTimerMs = 2 ** 31 - 1;
 const interruptedCode = 130;
 
 /**
- * Runs `end` once, when the input ends, a signal arrives or `stop()` is called. With `exit` it then exits with code 0, at the latest
- * after the grace, even if timers, sockets or promises are open. A second SIGINT exits at once with code 130. Decision 0005 says why a
- * library may do that here and nowhere else.
- *
- * Several watches of one process end together: the process exits once the last of them with `exit` has ended.
- *
+ * Runs `end` once, when the input ends, a signal arrives or `stop()` is called. With `exit` the process then exits with code 0, at the
+ * latest after the grace, once all watches with `exit` have ended; a second SIGINT exits at once with code 130 (decision 0005).
  * The caller calls `dispose()`. With `exit: false` the watch disposes of itself after its end.
  */
 export function onProcessEnd(options: ProcessEndOptions): ProcessEnd {
@@ -82,8 +73,8 @@ class ProcessEndWatch implements ProcessEnd {
   constructor(options: ProcessEndOptions) {
     this.#options = options;
     this.#graceMs = readGrace(options);
-    const { input, signals = ["SIGTERM", "SIGINT"] } = options;
-    for (const signal of signals) this.#undo.push(listen(signal, this.#onSignal));
+    const { input } = options;
+    for (const signal of ["SIGTERM", "SIGINT"] as const) this.#undo.push(listen(signal, this.#onSignal));
     if (options.exit) owners.add(this);
     if (input === undefined) return;
     for (const event of ["end", "close", "error"]) {
@@ -108,7 +99,7 @@ class ProcessEndWatch implements ProcessEnd {
   readonly #run = async (reason: EndReason): Promise<void> => {
     // The process ends as a whole: its other servers are closed in good order, too.
     if (this.#options.exit) for (const owner of owners) void owner.stop(reason);
-    await within(this.#graceMs, this.#end(reason));
+    await withTimeout(this.#end(reason), this.#graceMs, "Cannot close").catch(() => {});
     if (this.#options.exit) return this.#exit();
     this.dispose();
   };
@@ -142,14 +133,6 @@ class ProcessEndWatch implements ProcessEnd {
     if (this.#interrupts > 1 && this.#options.exit) process.exit(interruptedCode);
     void this.stop(signal);
   };
-}
-
-/** Settles with the promise, or after the time. The timer keeps the process alive: an empty event loop would end it early. */
-async function within(ms: number, promise: Promise<void>): Promise<void> {
-  let stopTimer = (): void => {};
-  const timeout = new Promise<void>((resolve) => (stopTimer = waitingClock.after(ms, resolve)));
-  await Promise.race([promise, timeout]);
-  stopTimer();
 }
 
 function readGrace({ input, graceMs: given = graceMs }: ProcessEndOptions): number {

@@ -4,45 +4,38 @@ import { memberOf, type Surface } from "../surface/define-surface.ts";
 import { internalError, reportToConsole, toSafeReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { implementProjection } from "../surface/project-surface.ts";
-import { kProjection, type Projection } from "../surface/projection.ts";
+import { implementProjection, kProjection, type Projection } from "../surface/project-surface.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { assertContract } from "./reach-surface.ts";
 import { ReconnectingSurface } from "./reconnecting-surface.ts";
 import { inProcess } from "./in-process.ts";
 import type { KeepOptions, KeptLink, Link } from "./link.ts";
 
-/**
- * Milliseconds after an app was opened until a projection connects for its events. The first use connects at once. Connecting must
- * not delay the first answer.
- */
+/** Milliseconds until the projection of an opened app connects, unless it is used before: the first answer must not wait for that. */
 const settleMs = 1000;
 
-/** Holds connections back for a while. */
-interface Gate {
-  /** Lets connections through from now on. Callable twice. */
-  open(): void;
-  /** Resolves when it opens; `undefined` once it is open. */
-  wait(): Promise<void> | undefined;
-}
-
-/** Creates a gate that opens after a delay. Its timer does not keep the process alive. */
-function createGate(delayMs: number): Gate {
-  let release: () => void = () => {};
-  let opened: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
+/** Creates a gate for connections, which opens after a delay, or by `open()`. `wait()` returns a promise until then. */
+function createGate(delayMs: number): {
+  readonly open: () => void;
+  readonly wait: () => Promise<void> | undefined;
+} {
+  let resolve = (): void => {};
+  const opened = new Promise<void>((done) => (resolve = done));
+  let isOpen = false;
   const open = (): void => {
-    opened = undefined;
+    isOpen = true;
     stop();
-    release();
+    resolve();
   };
   const stop = systemClock.after(delayMs, open);
-  return { open, wait: () => opened };
+  return { open, wait: () => (isOpen ? undefined : opened) };
 }
 
 /** A projection that lives in this process. Closing the live surface closes its source connection too. */
 interface Kept<TSpec> {
   readonly live: LiveSurface<TSpec>;
-  readonly gate: Gate;
+  /** Lets it connect from now on. Callable twice. */
+  readonly open: () => void;
 }
 
 function keepProjection<TSource extends Spec, TSpec extends Spec>(
@@ -70,7 +63,7 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
   };
   try {
     const source = { surface, client: createClient(surface, channel), channel, close };
-    return { gate, live: implementProjection(projection, source, { onFault, toRefusal }) };
+    return { open: gate.open, live: implementProjection(projection, source, { onFault, toRefusal }) };
   } catch (cause) {
     // It has connected to nothing, so its end is of no interest.
     close().catch(() => {});
@@ -87,14 +80,12 @@ function assertProjection(asked: Surface<Spec>, projection: Surface<Spec>): void
 }
 
 /**
- * Creates a link to a projection, over a link to its source. The projection lives in this process: an app that is bridged by the link
- * keeps it while it is open, with its events; a single connection keeps it until it is closed.
+ * Creates a link to a projection, over a link to its source. The projection lives in this process: as long as an app that is bridged by the
+ * link, with its events, or a single connection. It connects to the source on first use, or a second after the app was opened. While the
+ * source cannot be reached, cells and collections keep their values, marked stale, and calls answer `UNAVAILABLE`.
  *
- * It connects to the source on first use, or a second after the app was opened. While the source cannot be reached, cells and
- * collections keep their values, marked stale, and calls answer `UNAVAILABLE`.
- *
- * @throws SurfaceError, when an app is opened or from `connect()`: `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH` for another
- * surface than the projection, `MISSING_HANDLER` or `UNKNOWN_HANDLER`, and the errors of the function of the projection.
+ * @throws SurfaceError, when an app is opened or from `connect()`: `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH` for another surface than the
+ * projection, `MISSING_HANDLER` or `UNKNOWN_HANDLER`, and the errors of the function of the projection.
  * @example
  * ```ts
  * const app = mcp(agentSurface).bridge(projected(agentSurface, unixSocket(".ci/pipeline.sock")));
@@ -108,28 +99,28 @@ export function projected<TSource extends Spec, TSpec extends Spec>(
     assertProjection(surface, projection);
     link.check?.(projection[kProjection].source);
   };
+  const keep = (options: KeepOptions = {}): KeptLink => {
+    const { live, open } = keepProjection(projection, link, options);
+    const inner = inProcess(live);
+    const connect: Link["connect"] = (surface, use) => {
+      open();
+      return inner.connect(surface, use);
+    };
+    return Object.freeze({ check, connect, close: () => live.close() });
+  };
   return Object.freeze({
     check,
-    keep(options: KeepOptions = {}): KeptLink {
-      const { live, gate } = keepProjection(projection, link, options);
-      const inner = inProcess(live);
-      const connect: Link["connect"] = (surface, use) => {
-        gate.open();
-        return inner.connect(surface, use);
-      };
-      return Object.freeze({ check, connect, close: () => live.close() });
-    },
+    keep,
     async connect<TAsked extends Spec>(surface: Surface<TAsked>) {
       check(surface);
-      const { live, gate } = keepProjection(projection, link, {});
-      gate.open();
-      const connection = await inProcess(live).connect(surface);
+      const kept = keep();
+      const connection = await kept.connect(surface);
       const close = async (): Promise<void> => {
         try {
           await connection.close();
         } finally {
           // The projection belongs to this connection. A failure of its end is not one of the connection.
-          await live.close().catch(() => {});
+          await kept.close().catch(() => {});
         }
       };
       return Object.freeze({ ...connection, close });

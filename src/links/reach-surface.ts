@@ -7,10 +7,10 @@ import { kChannel, kScope, type AnyLiveSurface, type Served, liveSiblingsOf } fr
 import type { Member, Spec } from "../surface/member.ts";
 import { createDropped, toDroppableChannel } from "./droppable.ts";
 
-/** The names of the schemas of a member of any kind. */
 const parts = ["key", "schema", "input", "output", "progress"] as const;
 
-function mismatch(surface: string, problem: string): SurfaceError {
+/** Creates the error of a surface that does not fit its link. */
+export function mismatch(surface: string, problem: string): SurfaceError {
   return new SurfaceError("CONTRACT_MISMATCH", `Cannot connect to surface "${surface}": ${problem}`);
 }
 
@@ -23,13 +23,7 @@ function toProblem(key: string, asked: Member, live: Member | undefined): string
   return `"${part}" of "${key}" must be the same schema object as that of the live surface, and is another one`;
 }
 
-/**
- * Refuses a live surface of this process with other schemas than the requested surface, since values would be validated by other
- * schemas than agents see. Compares schemas by identity: Standard Schema offers no other comparison. Tags and descriptions may
- * differ, and the live surface may have more members.
- *
- * @throws SurfaceError `CONTRACT_MISMATCH` naming the first member that differs.
- */
+/** Refuses a live surface with other schemas, by identity: Standard Schema has no other comparison. @throws `CONTRACT_MISMATCH`. */
 export function assertContract(asked: Surface<Spec>, live: Pick<ReachedSurface, "member">): void {
   for (const [key, member] of Object.entries(asked.members)) {
     const problem = toProblem(key, member, live.member(key));
@@ -47,7 +41,6 @@ export interface SurfaceAddress {
 /** The live surface, or the siblings, that a client gets. */
 export interface ReachedSurface {
   readonly channel: SurfaceChannel;
-  /** Returns the member of a key. */
   member(key: string): Member | undefined;
   /** Ends the connection when it closes. */
   readonly scope: Scope;
@@ -58,18 +51,10 @@ export function addressOf(surface: Surface<Spec>): SurfaceAddress {
   return { name: surface.name, segments: siblingNamesOf(surface) };
 }
 
-/** Characters of the longest key of a surface. */
 const maxKeyLength = 128;
 
-/** The two parts of a key of a composed surface. */
-interface SplitKey<TSibling> {
-  readonly sibling: TSibling;
-  /** The key within the sibling. */
-  readonly key: string;
-}
-
 /** Splits a key of a composed surface. Its segment ends at one of its dots. */
-function splitKey<TSibling>(key: string, siblings: Siblings<TSibling>): SplitKey<TSibling> | undefined {
+function splitKey<TSibling>(key: string, siblings: Siblings<TSibling>) {
   // A far side may send a long text full of dots.
   if (key.length > maxKeyLength) return undefined;
   for (let dot = key.indexOf("."); dot !== -1; dot = key.indexOf(".", dot + 1)) {
@@ -81,7 +66,7 @@ function splitKey<TSibling>(key: string, siblings: Siblings<TSibling>): SplitKey
 
 /** Creates the channel of a composed surface. @param channels - the channels of the siblings, by segment. */
 export function createSiblingChannel(channels: ReadonlyMap<string, SurfaceChannel>): SurfaceChannel {
-  const find = (member: string): SplitKey<SurfaceChannel> => {
+  const find = (member: string) => {
     const found = splitKey(member, channels);
     if (found !== undefined) return found;
     throw new SurfaceError("UNKNOWN_MEMBER", `Cannot use "${member}": no sibling has such a member`);
@@ -153,11 +138,7 @@ function toSiblings(served: Served): Siblings<AnyLiveSurface> {
   return liveSiblingsOf(served) ?? ("surface" in served ? new Map([[served.surface.name, served]]) : new Map());
 }
 
-/**
- * Finds the live surface of an address, or those of its siblings that are served here.
- *
- * @throws SurfaceError `UNKNOWN_MEMBER` if nothing of it is served here, `DROPPED` if it was closed and its siblings go on.
- */
+/** Finds the live surfaces of an address. @throws SurfaceError `UNKNOWN_MEMBER` if none is served here, `DROPPED` for a closed one. */
 export function reachSurface(served: Served, { name, segments }: SurfaceAddress): ReachedSurface {
   const siblings = toSiblings(served);
   const named = findLive("", name, siblings);

@@ -35,17 +35,15 @@ class Lease implements ConnectionUser<OpenedLink> {
     if (this.#generation === 0) this.#generation = generation;
   }
 
-  down(): void {
-    // Running operations may still be answered.
-  }
+  /** Does nothing: running operations may still be answered. */
+  down(): void {}
 
   ended(generation: number): void {
     if (generation === this.#generation) this.release();
   }
 
-  unreachable(): void {
-    // The holder was closed, and has removed it.
-  }
+  /** Does nothing: the holder was closed, and has removed it. */
+  unreachable(): void {}
 
   /** Callable twice. */
   release(): void {
@@ -63,10 +61,7 @@ export interface ReconnectingSurfaceOptions {
   readonly random?: Random;
   /** Milliseconds that an unused connection is kept. @default 30_000 */
   readonly idleMs?: number;
-  /**
-   * Whether its user goes on when the link has ended, as with one of several siblings. Operations that the end cuts off then fail
-   * as those of a lost connection, and a live surface of this process that was closed was dropped. @default false
-   */
+  /** Whether its user outlives the link, as with siblings: its end then fails operations like a lost connection. @default false */
   readonly outlivesLink?: boolean;
   /** Returns a promise while no connection may be opened. */
   readonly gate?: () => Promise<void> | undefined;
@@ -76,16 +71,12 @@ export interface ReconnectingSurfaceOptions {
 
 const defaultIdleMs = 30_000;
 
-/** A connection, and its lease. */
 interface LeasedLink {
   readonly link: OpenedLink;
   readonly lease: Lease;
 }
 
-/**
- * A surface behind a link, which all its users share. It connects on first use, and again after a loss. Reads are sent again on a new
- * connection; calls that may change something never are. Call `close()` when done.
- */
+/** A surface behind a link, shared by all its users. It connects on first use, and again after a loss. Call `close()` when done. */
 export class ReconnectingSurface {
   readonly #surface: Surface<Spec>;
   readonly #clock: Clock;
@@ -121,10 +112,7 @@ export class ReconnectingSurface {
     };
   }
 
-  /**
-   * Closes the connection, and waits for that. No operation opens one after it. Aborts a dial under way without waiting for it; a
-   * connection that the dial still opens is closed. Callable twice.
-   */
+  /** Closes the connection. No operation opens one after it. Does not wait for a dial under way, which it aborts. Callable twice. */
   close(): Promise<void> {
     // Registered last, so done first: no iteration is waited for while a far side that is stuck might keep it.
     if (!this.#scope.closed) this.#scope.add(() => this.#closeConnection());
@@ -152,10 +140,7 @@ export class ReconnectingSurface {
     return new PendingRequest(operation, kind, this.#requestDeps).run();
   }
 
-  /**
-   * Returns the channel of a live surface in this process, for calls and reads of cells: those need no connection. A connection
-   * says more of a surface that is closed, or does not fit.
-   */
+  /** Returns the channel of a live surface in this process, which calls and reads of cells use directly while it is open and fits. */
   #reachDirectly(
     reach: (surface: Surface<Spec>) => ReachedSurface,
     { verb }: Operation<RequestVerb>,

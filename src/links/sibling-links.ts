@@ -13,7 +13,7 @@ import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
 import { ReconnectingSurface } from "./reconnecting-surface.ts";
 import { ConnectionEnd, type Connection, type KeepOptions, type KeptLink, type Link } from "./link.ts";
-import { createSiblingChannel, withMember } from "./reach-surface.ts";
+import { createSiblingChannel, mismatch, withMember } from "./reach-surface.ts";
 
 /** Options of {@link siblingLinks}. */
 export interface SiblingLinksOptions {
@@ -21,37 +21,25 @@ export interface SiblingLinksOptions {
   readonly onFault?: FaultReporter;
 }
 
-function mismatch(surface: Surface<Spec>, problem: string): SurfaceError {
-  return new SurfaceError("CONTRACT_MISMATCH", `Cannot connect to surface "${surface.name}": ${problem}`);
-}
-
 function quoted(names: Iterable<string>): string {
   return [...names].map((name) => `"${name}"`).join(" and ");
 }
 
-/** Links by the segments of their siblings. */
 type Links = ReadonlyMap<string, Link>;
-
-/** Returns the segments of links without a sibling: misspelt, or left over. */
-function surplusOf(links: Links, siblings: Siblings<Surface<Spec>>): readonly string[] {
-  return [...links.keys()].filter((segment) => !siblings.has(segment));
-}
 
 /** Returns the siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` if one has no link. */
 function linkedSiblings(surface: Surface<Spec>, links: Links): Siblings<Surface<Spec>> {
   const siblings = siblingsOf(surface);
-  if (siblings === undefined) throw mismatch(surface, "it is not composed; make it with composeSurfaces()");
+  if (siblings === undefined) throw mismatch(surface.name, "it is not composed; make it with composeSurfaces()");
   const missing = [...siblings.keys()].find((segment) => !links.has(segment));
   if (missing === undefined) return siblings;
-  const surplus = surplusOf(links, siblings);
-  const hint = surplus.length === 0 ? "" : `, and ${quoted(surplus)} is no sibling`;
-  throw mismatch(surface, `its sibling "${missing}" has no link${hint}`);
+  throw mismatch(surface.name, `its sibling "${missing}" has no link; there are links to ${quoted(links.keys())}`);
 }
 
-/** Refuses a surface that the links do not fit. */
+/** Refuses a surface that the links do not fit. A link without a sibling is misspelt, or left over. */
 function checkLinks(surface: Surface<Spec>, links: Links): void {
   const siblings = linkedSiblings(surface, links);
-  const surplus = surplusOf(links, siblings);
+  const surplus = [...links.keys()].filter((segment) => !siblings.has(segment));
   if (surplus.length > 0) {
     const problem = `its siblings are ${quoted(siblings.keys())}, and there is a link to ${quoted(surplus)}`;
     throw new SurfaceError("UNKNOWN_MEMBER", `Cannot connect to surface "${surface.name}": ${problem}`);
@@ -138,14 +126,12 @@ function createLink(links: Links, report: FaultReporter): Link {
 const fields: OptionFields<SiblingLinksOptions> = { onFault: callable };
 
 /**
- * Creates a link to a composed surface, over one link for each sibling. It connects to a sibling on first use, and again after a
- * loss. While a sibling cannot be reached its members answer `UNAVAILABLE`, and the others work; so the connection lasts until it
- * is closed. The members of a live surface of this process that was closed answer `DROPPED`.
+ * Creates a link to a composed surface, over one link for each sibling, which reconnects. While a sibling cannot be reached its members
+ * answer `UNAVAILABLE`, and the others work. The members of a live surface of this process that was closed answer `DROPPED`.
  *
  * @param links - the links, by the segments of the surface.
- * @throws SurfaceError `INVALID_OPTION` for a value that is not a link, `INVALID_NAME` for a segment. From `connect()`:
- * `CONTRACT_MISMATCH` for a surface that is not composed, or has a sibling without a link. When an app is opened over it:
- * `UNKNOWN_MEMBER` for a link without a sibling.
+ * @throws SurfaceError `INVALID_OPTION` for a value that is not a link, `INVALID_NAME` for a segment. From `connect()`: `CONTRACT_MISMATCH`
+ * for a surface that is not composed, or has a sibling without a link; `UNKNOWN_MEMBER` for a link without a sibling.
  * @example
  * ```ts
  * const app = mcp(composeSurfaces("ci", { pipeline, notes })).bridge(
@@ -174,7 +160,6 @@ export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "st
   };
 }
 
-/** Returns the channel of one sibling. */
 function channelOf(channel: SurfaceChannel, segment: string): SurfaceChannel {
   const as = channel.as?.bind(channel);
   return {

@@ -9,10 +9,7 @@ export interface StdoutGuard {
   restore(): void;
 }
 
-/**
- * The `_write` of a Writable, below the queue of the stream: a documented contract of Node. `process.stdout` is a Writable in every
- * form: a socket, a terminal, a file.
- */
+/** The `_write` of a Writable, below the queue of the stream: a documented contract of Node. `process.stdout` is always a Writable. */
 type RawWrite = (chunk: string | Uint8Array, encoding: BufferEncoding, done: (error?: Error | null) => void) => void;
 
 /** Bytes of unread output at which the writer has to wait: room for the large answers of one turn. */
@@ -22,12 +19,9 @@ const highWaterMark = 1024 * 1024;
 const kGuarded: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.stdout-guard");
 
 /**
- * Keeps standard output for the protocol. Until it is restored, everything that the process writes to `process.stdout` goes to
- * standard error, also through `console` and references taken before. Only `output` reaches the descriptor. It writes asynchronously
- * where Node does (pipes and sockets, except on Windows), and takes up to 1 MiB before its writer has to wait.
- *
- * Not covered: `fs.writeSync(1, …)` and child processes that inherit descriptor 1, since neither uses the stream.
- *
+ * Keeps standard output for the protocol. Until it is restored, all writes to `process.stdout` go to standard error, also through `console`
+ * and earlier references; `fs.writeSync(1, …)` and child processes do not use the stream. Only `output` reaches the descriptor,
+ * asynchronously where Node does, and takes up to 1 MiB before its writer has to wait.
  * @throws SurfaceError `CONTRADICTION` while another guard of the process is not restored.
  */
 export function guardStdout(): StdoutGuard {
@@ -49,10 +43,7 @@ export function guardStdout(): StdoutGuard {
   };
 }
 
-/**
- * Shadows the methods below `write()` and `end()` on the stream itself. Replacing `write()` would miss modules that bound it
- * earlier, and the output that a full pipe still holds back.
- */
+/** Shadows the methods below `write()`: replacing that would miss modules that bound it earlier, and output that a full pipe holds back. */
 function intercept(stdout: NodeJS.WriteStream): () => void {
   const undo = [
     shadow(stdout, kGuarded, true),

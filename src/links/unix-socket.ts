@@ -52,13 +52,12 @@ export interface ListenUnixSocketOptions {
 const listenerFields: OptionFields<ListenUnixSocketOptions> = { heartbeatMs: heartbeat, limits: linkLimits };
 
 /**
- * Serves one or several live surfaces over a Unix domain socket, to at most 256 processes of the same user at once. Creates
- * the directory of the socket if it is absent, for its owner alone. Removes a socket that an ended process left at the path; if
- * several processes start at once, one gets the path. Keeps the process alive while it listens, and ends with the live surface.
+ * Serves one or several live surfaces over a Unix domain socket, to at most 256 processes of the same user. Creates its directory, for its
+ * owner alone, and removes a socket that an ended process left; of several starters one gets the path. Keeps the process alive, and ends
+ * with the live surface.
  *
- * @throws SurfaceError `SOCKET_IN_USE` if another process answers, `NOT_A_SOCKET` if another file is at the path,
- * `WRONG_OWNER` for a socket of another user, `UNSAFE_DIRECTORY` if other users can reach into the directory,
- * `INVALID_OPTION` for a path that is too long, `UNAVAILABLE` if the system refuses, `CLOSED` for a live surface that is closed.
+ * @throws SurfaceError `SOCKET_IN_USE` if another process answers, `NOT_A_SOCKET`, `WRONG_OWNER`, `UNSAFE_DIRECTORY` if other users can
+ * reach into the directory, `INVALID_OPTION` for a path that is too long, `UNAVAILABLE` if the system refuses, `CLOSED`.
  * @example
  * ```ts
  * const listening = await listenUnixSocket(live, "/run/user/1000/counter/counter.sock");

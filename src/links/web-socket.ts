@@ -48,9 +48,8 @@ const linkFields: OptionFields<WebSocketOptions> = {
 /**
  * Creates a link to a live surface that is served with `listenWebSocket()`, on this machine or another.
  *
- * @throws SurfaceError `INVALID_OPTION` for another kind of URL. From `connect()`: `UNAVAILABLE` if no listener answers or it
- * refuses, `PROTOCOL_MISMATCH` if another server answers, `UNKNOWN_MEMBER` for a surface of another name, `ABORTED` when its
- * signal fires.
+ * @throws SurfaceError `INVALID_OPTION` for another kind of URL. From `connect()`: `UNAVAILABLE` if no listener answers or it refuses,
+ * `PROTOCOL_MISMATCH` if another server answers, `UNKNOWN_MEMBER` for a surface of another name, `ABORTED` when its signal fires.
  * @example
  * ```ts
  * const app = mcp(counter).bridge(webSocket("ws://127.0.0.1:4000/", { token: "s3cret" }));

@@ -19,19 +19,13 @@ export const defaultView = "default";
 
 /** The user or program that a call is made for. Never holds their access token. */
 export interface Caller {
-  /**
-   * The caller's name, the same on every request. Unique only together with `issuer`, `clientId` and the identity claims: store
-   * data of a caller under {@link callerKey}, not under `id`.
-   */
+  /** The caller's name. Unique only with `issuer`, `clientId` and the identity claims: store data under {@link callerKey}. */
   readonly id: string;
   /** The authority that names the caller, such as the `iss` of their token. */
   readonly issuer?: string;
   /** Whether the caller did not sign in: over standard input and output, and over HTTP without `auth`. */
   readonly isAnonymous: boolean;
-  /**
-   * Present if a tool makes the call on behalf of the caller, with the tool's own scopes in `scopes`. An anonymous caller then
-   * needs the default scopes of entries, too.
-   */
+  /** Present if a tool calls on behalf of the caller, with the tool's scopes. An anonymous caller then needs scopes, too. */
   readonly isTool?: true;
   /** The scopes that the caller was granted. An anonymous caller has none, unless the server's options grant some. */
   readonly scopes: readonly string[];
@@ -76,15 +70,11 @@ class GivenKey {
   }
 }
 
-/**
- * The property with the {@link GivenKey} of a caller. Enumerable, so that `{ ...caller, scopes: [] }` keeps it; registered, so
- * that two copies of this package share it.
- */
+/** The property with the {@link GivenKey} of a caller. Enumerable, for copies of the caller; registered, for copies of this package. */
 const kGivenKey: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.caller-key");
 
 type KeyedCaller = Caller & { readonly [kGivenKey]?: GivenKey };
 
-/** The keys of frozen callers. */
 const keys = new WeakMap<Caller, string>();
 
 function toKey({ issuer, id, clientId }: Caller, claims: JsonObject = {}): string {
@@ -147,10 +137,7 @@ export function withChosenView(
 
 const sortedSet = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
 
-/**
- * Returns the identity and the grants of a caller as one text. Data that an answer was made of is stored under it, because the
- * same caller may get another answer with a token that has other grants.
- */
+/** Returns the identity and the grants of a caller as one text: a token with other grants may get the same caller another answer. */
 export function grantKey(caller: Caller): string {
   const { isTool = false, scopes, resources = {} } = caller;
   const grants = Object.entries(resources).map(([resource, actions]) => [resource, sortedSet(actions)] as const);
@@ -163,7 +150,6 @@ export function visibleKey(caller: Caller): string {
   return JSON.stringify([grantKey(caller), caller.view, caller.claims]);
 }
 
-/** The view and the scopes of callers without a token. */
 interface ViewOptions {
   readonly surface?: string;
   readonly project?: string;

@@ -42,20 +42,13 @@ interface SendNotice {
   unsent?(): void;
 }
 
-/**
- * The untyped operations on the members of a live surface. Links carry them, and every typed client is built on them. The owner
- * of a member validates arguments and values. `UNKNOWN_MEMBER` refuses a key that is not a member, `WRONG_KIND` a verb of another
- * kind.
- */
+/** The untyped operations on a live surface, whose owner validates. They refuse with `UNKNOWN_MEMBER` or `WRONG_KIND`. */
 export interface SurfaceChannel {
   /** Returns the answer, or a promise of it if something waits. Throws, or the promise rejects. */
   request(operation: Operation<RequestVerb>): unknown;
   /** Returns the items. May throw at once. */
   subscribe(operation: Operation<SubscribeVerb>): AsyncIterable<unknown>;
-  /**
-   * Returns the same channel with every answer and item mapped by `to`, and repeated items of a watch left out. Only channels
-   * that decode their answers have it: mapping outside of them would deliver each value one turn later.
-   */
+  /** Returns the same channel with each answer mapped, and repeats left out. Only for channels that decode: outside it costs a turn. */
   as?(to: ValueMapper): SurfaceChannel;
 }
 

@@ -26,12 +26,7 @@ function acceptOutput(checked: Validated, { where, report }: OutputCheck): unkno
   });
 }
 
-/**
- * Validates an input, once, on the owner's side. Returns `undefined` without a schema. An error that the schema itself throws
- * passes through, for a caller that masks it.
- *
- * @throws SurfaceError `VALIDATION_ERROR` with the issues.
- */
+/** Validates an input; `undefined` without a schema. Does not mask what the schema throws. @throws SurfaceError `VALIDATION_ERROR`. */
 export function checkInput(schema: MaybeSchema, value: unknown, where: string): unknown {
   if (schema === undefined) return undefined;
   const checked = validateInput(schema, value);
@@ -57,24 +52,15 @@ function validateMasked(
   }
 }
 
-/**
- * Validates an input as {@link checkInput} does, and masks what the schema itself throws.
- *
- * @throws SurfaceError `VALIDATION_ERROR` with the issues, `INTERNAL` when the schema failed.
- */
+/** Validates an input, and masks what the schema throws. @throws SurfaceError `VALIDATION_ERROR` with the issues, or `INTERNAL`. */
 export function checkInputMasked(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
   if (schema === undefined) return undefined;
   const checked = validateMasked(validateInput, { schema, value }, check);
-  return checked instanceof Promise
-    ? checked.then((late) => acceptInput(late, check.where))
-    : acceptInput(checked, check.where);
+  const { where } = check;
+  return checked instanceof Promise ? checked.then((late) => acceptInput(late, where)) : acceptInput(checked, where);
 }
 
-/**
- * Validates a value on its way out, once, on the owner's side. The issues go to the owner's log, not to the caller.
- *
- * @throws SurfaceError `INVALID_OUTPUT` with a correlation id, `INTERNAL` when the schema failed.
- */
+/** Validates a value on its way out; the issues go to the log. @throws SurfaceError `INVALID_OUTPUT` with its correlation id, `INTERNAL`. */
 export function checkOutput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
   if (schema === undefined) return value;
   const checked = validateMasked(validate, { schema, value }, check);

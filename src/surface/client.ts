@@ -24,18 +24,9 @@ export interface ListOptions<TFilter = undefined> extends UseOptions, PageOption
 
 /** Options of one call of a procedure. */
 export interface CallOptions<TProgress = unknown> extends UseOptions {
-  /**
-   * Whether the call may be sent again when its connection is lost before the answer. Otherwise it fails with `OUTCOME_UNKNOWN`.
-   *
-   * @default true for a member with the tag `readOnly()`
-   */
+  /** Whether the call may be sent again after a loss, which else fails with `OUTCOME_UNKNOWN`. @default true with the tag `readOnly()` */
   readonly idempotent?: boolean;
-  /**
-   * The caller that the handler receives as `context.caller`. The handler trusts it as far as it trusts you: pass the caller of
-   * your own request, never one from the arguments.
-   *
-   * @default an anonymous caller
-   */
+  /** The caller for the handler, which trusts it: pass the caller of your own request, never an argument. @default anonymous */
   readonly caller?: Caller;
   /** Receives each value that the procedure yields. */
   readonly onProgress?: (progress: TProgress) => void;
@@ -57,10 +48,7 @@ export interface EventWait<TOccurrence = unknown> {
   readonly occurrence?: TOccurrence;
   /** The number of occurrences after `since` that were no longer kept; left out if there are none. */
   readonly missed?: number;
-  /**
-   * Present if occurrences may have been missed: the cursor was unknown or too old, or the application was restarted. Without an
-   * occurrence the wait has ended early: read the state, then wait again.
-   */
+  /** Present if occurrences may have been missed. Without an occurrence the wait has ended early: read the state, then wait again. */
   readonly reset?: true;
 }
 
@@ -167,9 +155,5 @@ export type MemberClient<TMember> = TMember extends { readonly kind: "cell"; rea
           ? ProcedureClient<Input, Answer<Output>, Progress>
           : never;
 
-/**
- * The typed client of a live surface: one client for each member, with the same methods over every link.
- *
- * Do not modify its values. In one process all clients and the sources share them. Over any other link they are copies.
- */
+/** The typed client of a live surface, the same over every link. Do not modify its values: in one process all clients share them. */
 export type SurfaceClient<TSpec> = { readonly [Key in keyof TSpec]: MemberClient<TSpec[Key]> };

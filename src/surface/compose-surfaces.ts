@@ -2,10 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { defineSurface, isSurface, type LiteralKeys, type Surface } from "./define-surface.ts";
 import type { Member, Spec } from "./member.ts";
 
-/**
- * The property with the siblings of a composed surface. Registered globally, so that two copies of this package in one process
- * accept each other's surfaces.
- */
+/** The property with the siblings of a composed surface. Registered, so that copies of this package accept each other's surfaces. */
 export const kSiblings: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.siblings");
 
 /** Siblings by their segment: the part of a key before the first dot. */
@@ -58,18 +55,15 @@ export function assertSegment(segment: string, doing: string): void {
 }
 
 /**
- * Creates one surface from several. It has every member of every sibling, with its tags, under `<segment>.<key>`. A sibling may
- * be composed itself.
+ * Creates one surface from several: every member of every sibling, with its tags, under `<segment>.<key>`. To serve the siblings together,
+ * use `implementSurfaces()`; to reach each by another link, `siblingLinks()`.
  *
- * To serve the siblings together, use `implementSurfaces()`. To reach each by another link, use `siblingLinks()`.
- *
- * Pass the record as a literal. TypeScript lets an object have more keys than its type says, for example after an assignment to a
- * narrower type. The compiler does not see the tagged members of such a sibling, but they are exposed all the same.
+ * Pass the record as a literal: the compiler does not see the tagged members of an object with more keys than its type, but they are
+ * exposed all the same.
  *
  * @param name - as in `defineSurface()`.
- * @param siblings - surfaces by segment: letters, digits and `_`, starting with a letter.
- * @throws SurfaceError `INVALID_NAME`, also for a segment, or a key that becomes longer than 128 characters; `INVALID_MEMBER` for
- * a value that is not a surface; `INVALID_OPTION` for an empty record.
+ * @param siblings - surfaces by segment: letters, digits and `_`, starting with a letter. A sibling may be composed itself.
+ * @throws SurfaceError `INVALID_NAME` also for a segment or too long a key, `INVALID_MEMBER`, or `INVALID_OPTION` for an empty record.
  * @example
  * ```ts
  * const ci = composeSurfaces("ci", { pipeline, notes });
@@ -105,10 +99,7 @@ export function siblingsOf(surface: object): Siblings<Surface<Spec>> | undefined
   return Reflect.get(surface, kSiblings) as Siblings<Surface<Spec>>;
 }
 
-/**
- * Returns the names of the siblings of a composed surface, and of their siblings, down to surfaces that are not composed. Each
- * name stands under the prefix of its keys, `"a"` or `"outer.a"`. Returns `undefined` for any other surface.
- */
+/** Returns the names of the innermost siblings of a composed surface, by the prefix of their keys; `undefined` for another surface. */
 export function siblingNamesOf(surface: object): ReadonlyMap<string, string> | undefined {
   const siblings = siblingsOf(surface);
   if (siblings === undefined) return undefined;

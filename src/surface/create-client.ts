@@ -1,3 +1,4 @@
+import { ended } from "../spine/pushing.ts";
 import { untilAborted } from "../spine/signals.ts";
 import type { ValueMapper, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "./channel.ts";
 import type { ListOptions, SurfaceClient, UseOptions } from "./client.ts";
@@ -9,7 +10,6 @@ import { plainValueOf, toReading } from "./reading.ts";
 type Options = Operation<RequestVerb>["options"];
 
 const noOptions: Options = Object.freeze({});
-const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
 /** Maps the values of an iteration, and leaves out a value that is the same as the one before. Ends with the iteration. */
 function mapDistinct<TFrom, TTo>(values: AsyncIterable<TFrom>, to: (value: TFrom) => TTo): AsyncIterable<TTo> {
@@ -37,7 +37,6 @@ function mapDistinct<TFrom, TTo>(values: AsyncIterable<TFrom>, to: (value: TFrom
   };
 }
 
-/** Returns a channel to the same members that maps every answer and item, and leaves out repeated items. */
 function mapChannel(channel: SurfaceChannel, to: ValueMapper): SurfaceChannel {
   const mapped: SurfaceChannel = {
     request: (operation) => andThen(channel.request(operation), to),
@@ -46,7 +45,6 @@ function mapChannel(channel: SurfaceChannel, to: ValueMapper): SurfaceChannel {
   return channel.as?.(to) ?? mapped;
 }
 
-/** The operations of a channel on one member. Every answer is a promise. */
 class MemberOperations {
   readonly #channel: SurfaceChannel;
   readonly #member: string;
@@ -88,15 +86,12 @@ class MemberOperations {
 
 /** One member over three forms of a channel. */
 interface Operations {
-  /** Frames, occurrences and results. */
   readonly plain: MemberOperations;
-  /** Values of cells and collections. */
   readonly values: MemberOperations;
   /** The same values, and whether they are stale. */
   readonly readings: MemberOperations;
 }
 
-/** Creates the client of a member, by its kind. */
 const clientOf: Readonly<Record<Kind, (operations: Operations) => object>> = {
   cell: ({ values, readings }) => ({
     get: (use = noOptions) => values.request("get", undefined, use),

@@ -23,7 +23,6 @@ type Parts<TDefinition> = {
   readonly [Key in Exclude<keyof TDefinition, keyof MemberMeta>]-?: "schema" | "optional" | "value";
 };
 
-/** Refuses an option that must be a schema and is not. */
 function assertSchema(kind: Kind, name: string, value: unknown): void {
   if (isSchema(value)) return;
   const problem = `"${name}" is not a Standard Schema: ${describeInvalidSchema(value)}`;
@@ -159,8 +158,7 @@ export interface EventDefinition<TInput extends MaybeSchema, TOutput extends Sch
 }
 
 /**
- * Defines an event: single occurrences. The live surface keeps the last ones, so that an occurrence between two waits is not
- * lost.
+ * Defines an event: single occurrences. The live surface keeps the last ones, so that an occurrence between two waits is not lost.
  *
  * @throws SurfaceError `INVALID_MEMBER` when `input` or `output` is not a Standard Schema.
  * @example

@@ -4,17 +4,10 @@ import { kExposure, tagOf, type Taggable } from "../tags/tag-of.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 
-/**
- * The property with the keys of a surface, which marks it and which the compiler compares. Registered globally, so that two
- * copies of this package in one process accept each other's surfaces.
- */
+/** The property with the keys of a surface, which marks it. Registered, so that copies of this package accept each other's surfaces. */
 export const kKeys: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.keys");
 
-/**
- * A named, typed set of members: plain data without behaviour. Only {@link defineSurface} creates it. A surface is not assignable
- * to a surface with fewer members, because the hidden members would still be exposed. So its keys are a type parameter, which
- * follows from the first.
- */
+/** A named, typed set of members, created by {@link defineSurface}. Its keys are a type parameter, so that no member can be hidden. */
 export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, string>> {
   readonly name: string;
   readonly members: TSpec;
@@ -25,16 +18,10 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
 /** Record -> its keys. For a union, the keys of all arms, where `keyof` has only the keys that they share. */
 export type KeysOfUnion<TRecord> = TRecord extends unknown ? keyof TRecord : never;
 
-/**
- * A pattern that no key of a surface matches. Its intersection with literal keys is `never`; with patterns and branded strings it
- * is not. The compiler computes the intersection for all keys at once, without an instantiation for each.
- */
+/** A pattern that no key matches. Its intersection with literal keys is `never`, which the compiler finds for all keys at once. */
 type Unmatched = `${string}\u0000`;
 
-/**
- * `unknown` if every key is a literal or a pattern of `${string}`, else a problem: the compiler cannot check names that it does
- * not know.
- */
+/** `unknown` if every key is a literal or a pattern of `${string}`, else a problem: the compiler cannot check unknown names. */
 export type LiteralKeys<TRecord> = [KeysOfUnion<TRecord>] extends [infer Keys]
   ? [Keys] extends [never]
     ? unknown extends TRecord
@@ -79,12 +66,14 @@ const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
 const maxKeyLength = 128;
 const kinds: ReadonlySet<unknown> = new Set<Kind>(["cell", "collection", "stream", "event", "procedure"]);
 
+function undefinable(code: "INVALID_NAME" | "INVALID_MEMBER", surface: string, problem: string): SurfaceError {
+  return new SurfaceError(code, `Cannot define surface "${surface}": ${problem}`);
+}
+
 function assertKey(surface: string, key: string): void {
   if (keyPattern.test(key) && key.length <= maxKeyLength) return;
-  throw new SurfaceError(
-    "INVALID_NAME",
-    `Cannot define surface "${surface}": the key "${key}" must be letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`,
-  );
+  const rule = `letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`;
+  throw undefinable("INVALID_NAME", surface, `the key "${key}" must be ${rule}`);
 }
 
 function assertMember(surface: string, key: string, member: unknown): void {
@@ -93,15 +82,12 @@ function assertMember(surface: string, key: string, member: unknown): void {
     tagOf(member as Taggable);
     return;
   }
-  throw new SurfaceError(
-    "INVALID_MEMBER",
-    `Cannot define surface "${surface}": "${key}" is not a member; create it with cell(), collection(), stream(), event() or procedure()`,
-  );
+  const problem = `"${key}" is not a member; create it with cell(), collection(), stream(), event() or procedure()`;
+  throw undefinable("INVALID_MEMBER", surface, problem);
 }
 
 /**
- * Defines a surface: the members of an application that clients can use. An agent reaches only members that are tagged or
- * exposed.
+ * Defines a surface: the members of an application that clients can use. An agent reaches only members that are tagged or exposed.
  *
  * @param name - letters, digits, `_` and `-`, starting with a letter, at most 64 characters.
  * @param members - a flat record; a dot in a key is a namespace (`"node.rerun"`).

@@ -11,7 +11,6 @@ export interface Fault {
   readonly correlationId: string;
   /** The place of the error, for example `procedure "node.rerun"`. */
   readonly where: string;
-  /** The thrown value, of any type. */
   readonly cause: unknown;
 }
 
@@ -22,10 +21,7 @@ export type ToRefusal = (error: unknown) => Refusal | undefined;
 export interface FaultOptions {
   /** Receives every error that was masked. @default the console's error stream */
   readonly onFault?: FaultReporter | undefined;
-  /**
-   * Returns the refusal to answer with for an error of your own classes that a handler or a source threw. `undefined` keeps the
-   * error masked. Never called with a {@link Refusal} or {@link SurfaceError}.
-   */
+  /** Returns the refusal to answer with for an error of your own classes; `undefined` keeps it masked. Gets no errors of this package. */
   readonly toRefusal?: ToRefusal | undefined;
 }
 
@@ -39,18 +35,13 @@ function toLogged(cause: unknown): string {
   return typeof cause === "string" ? cause : inspect(cause);
 }
 
-/**
- * Writes a fault to stderr, where it cannot disturb a protocol on stdout. Escapes control characters: the text may be a caller's.
- */
+/** Writes a fault to stderr, which no protocol uses. Escapes control characters: the text may be a caller's. */
 export const reportToConsole: FaultReporter = (fault) => {
   // oxlint-disable-next-line no-console -- the default log of a library that has no logger
   console.error(escapeLogLines(`[surface-mcp] ${fault.correlationId} in ${fault.where}: ${toLogged(fault.cause)}`));
 };
 
-/**
- * The messages of errors of this package that a handler did not catch. Their own message may name a member that the caller cannot
- * see.
- */
+/** The messages of uncaught errors of this package, whose own message may name a member that the caller cannot see. */
 export const maskedMessages: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   TIMEOUT: "the deadline passed",
   ABORTED: "the call was cancelled",
@@ -60,22 +51,14 @@ export const maskedMessages: Partial<Record<SurfaceErrorCode, string>> = Object.
 /** The codes of errors that stand for a fault in the log. A correlation id on an error with another code is not ours. */
 const loggedCodes: ReadonlySet<SurfaceErrorCode> = new Set(["INTERNAL", "INVALID_OUTPUT", "UNSERIALISABLE"]);
 
-/**
- * Handles the rejection of a promise that the author's code returned and nothing awaits, which would otherwise end the process.
- *
- * @param fail - must not throw.
- */
+/** Passes the rejection of a promise that nothing awaits, which would otherwise end the process, to `fail`, which must not throw. */
 export function handleRejection(answer: unknown, fail: (cause: unknown) => void): void {
   if ((typeof answer !== "object" && typeof answer !== "function") || answer === null) return;
   // By a new promise: reading `then` of a thenable may throw.
   new Promise((resolve) => resolve(answer)).catch(fail);
 }
 
-/**
- * Runs the author's code without awaiting it, for example a listener, which may be an asynchronous function.
- *
- * @param fail - called with the error that it throws or rejects with. Must not throw.
- */
+/** Runs the author's code without awaiting it. `fail` gets the error that it throws or rejects with, and must not throw. */
 export function runUnawaited(run: () => unknown, fail: (cause: unknown) => void): void {
   try {
     handleRejection(run(), fail);
@@ -92,7 +75,6 @@ function callReporter(report: FaultReporter, fault: Fault): void {
   );
 }
 
-/** The reporters of {@link createReporter}, each with the `toRefusal` of its app or live surface. */
 const created = new WeakMap<FaultReporter, ToRefusal | undefined>();
 
 /** Returns a reporter that neither throws nor leaves an unhandled rejection. Idempotent. */
@@ -100,10 +82,7 @@ export function toSafeReporter(report: FaultReporter): FaultReporter {
   return created.has(report) ? report : createReporter({ onFault: report });
 }
 
-/**
- * Creates the reporter of an app or a live surface. It carries `toRefusal` along, because every place that masks a fault has the
- * reporter.
- */
+/** Creates the reporter of an app or a live surface. It carries `toRefusal` along to every place that masks a fault. */
 export function createReporter({ onFault = reportToConsole, toRefusal }: FaultOptions): FaultReporter {
   const report: FaultReporter = (fault) => callReporter(onFault, fault);
   created.set(report, toRefusal);
@@ -126,9 +105,7 @@ export function internalError(cause: unknown, where: string, report: FaultReport
   });
 }
 
-/**
- * Returns the cause if it is an error of this package; `undefined` for any other, also for a proxy that throws at `instanceof`.
- */
+/** Returns the cause if it is an error of this package, else `undefined`. A proxy may throw at `instanceof`. */
 export function asPackageError(cause: unknown): SurfaceError | Refusal | undefined {
   try {
     return cause instanceof Refusal || cause instanceof SurfaceError ? cause : undefined;
@@ -137,10 +114,7 @@ export function asPackageError(cause: unknown): SurfaceError | Refusal | undefin
   }
 }
 
-/**
- * Calls the author's `toRefusal` with an error that is not of this package. Returns `undefined` if the error stays masked.
- * Reports a fault of `toRefusal` itself. Never throws.
- */
+/** Returns the refusal of the author's `toRefusal` for an error that is not of this package, if any. Reports faults of it. Never throws. */
 export function translateFault(cause: unknown, where: string, report: FaultReporter): Refusal | undefined {
   const toRefusal = created.get(report);
   if (toRefusal === undefined) return undefined;

@@ -21,11 +21,8 @@ export const kScope: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.sco
 export interface LiveSurface<TSpec> {
   readonly surface: Surface<TSpec>;
   /**
-   * Ends every watch, aborts every call, waits for all of them and runs every disposer. Callable twice. Rejects with an
-   * `AggregateError` of all faults.
-   *
-   * Waits for a handler that ignores its signal, however long it takes. A server of the surface bounds its own wait. A handler
-   * must not await it.
+   * Ends every watch, aborts every call, waits for all handlers however long they take, and runs every disposer. Callable twice. Rejects
+   * with an `AggregateError` of all faults. A handler must not await it.
    */
   close(): Promise<void>;
   /** For links only. */
@@ -39,16 +36,12 @@ export type ImplementOptions = FaultOptions;
 
 const fields: OptionFields<ImplementOptions> = { onFault: callable, toRefusal: callable };
 
-/** Returns true for an object that is not an instance of a class. */
 function isPlain(handlers: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(handlers);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/**
- * Returns the object that has the handler of a member as its own property: the handlers, or a prototype of their class. A member
- * of every object, such as `toString`, is not a handler, nor is the `constructor` of a class.
- */
+/** Returns the handlers, or the prototype of their class, that has a handler as its own property. Leaves out what every object has. */
 function findHolder(handlers: object, key: string): object | undefined {
   if (Object.hasOwn(handlers, key)) return handlers;
   if (key === "constructor") return undefined;
@@ -78,9 +71,8 @@ function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string
 }
 
 /**
- * Implements a surface with sources and handlers: an object, or an instance of a class with such fields and methods. If one
- * handler does not fit, none of them has run. Streams and events without input start now, so that no frame before the first
- * request is lost.
+ * Implements a surface with sources and handlers: an object, or an instance of a class with such fields and methods. If one handler does
+ * not fit, none of them has run. Streams and events without input start now.
  *
  * @throws SurfaceError `MISSING_HANDLER` or `UNKNOWN_HANDLER`, for callers who cast: both are compile errors too.
  * @example
@@ -119,10 +111,7 @@ export function implementSurface<TSpec extends Spec>(
   });
 }
 
-/**
- * A live surface with any members. Not `LiveSurface<Spec>`: the compiler compares two of those by their type parameter, so no
- * other live surface is assignable to it.
- */
+/** A live surface with any members. To the compiler, no other live surface is assignable to `LiveSurface<Spec>`. */
 export type AnyLiveSurface = Pick<LiveSurface<Spec>, keyof LiveSurface<Spec>>;
 
 /** Several live surfaces that are served as one. Its creator closes it. */
@@ -139,15 +128,11 @@ export interface LiveSurfaces {
 export type Served = AnyLiveSurface | LiveSurfaces;
 
 /**
- * Combines live surfaces, so that one socket, process or port serves all of them. A client names the surface that it wants, or a
- * surface that was composed of some of them.
+ * Combines live surfaces, so that one socket, process or port serves all of them. A client names the surface that it wants, or one that was
+ * composed of them. When one of them closes, its members answer `DROPPED`, and the others go on.
  *
- * When one of them closes, its members answer `DROPPED`, and the others go on.
- *
- * @param siblings - live surfaces by segment. Clients may use other segments: a surface is found by its name, and by its segment
- * only if several have the same name.
- * @throws SurfaceError `INVALID_NAME` for a segment, `INVALID_OPTION` for a value that is not a live surface, `CLOSED` for a
- * closed one.
+ * @param siblings - live surfaces by segment. A client finds a surface by its name, and by its segment only if several have that name.
+ * @throws SurfaceError `INVALID_NAME` for a segment, `INVALID_OPTION` for a value that is not a live surface, `CLOSED` for a closed one.
  * @example
  * ```ts
  * const both = implementSurfaces({ pipeline: livePipeline, notes: liveNotes });
@@ -169,12 +154,7 @@ export function implementSurfaces(siblings: Readonly<Record<string, AnyLiveSurfa
   return Object.freeze({ close: () => scope.close(), [kSiblings]: bySegment, [kScope]: scope });
 }
 
-/**
- * Returns the scope of one or several live surfaces.
- *
- * @param doing - the action of the caller, as a verb.
- * @throws SurfaceError `INVALID_OPTION` for any other value.
- */
+/** Returns the scope of one or several live surfaces. `doing` is a verb. @throws SurfaceError `INVALID_OPTION` for any other value. */
 export function scopeOf(served: Served, doing: string): Scope {
   // JavaScript, and casts, pass anything; an app from mcp() is the usual mistake.
   const value: unknown = served;

@@ -57,10 +57,7 @@ export type Implementation<TSpec> = { readonly [Key in keyof TSpec]: MemberImple
 
 const derived = new WeakSet<object>();
 
-/**
- * Marks a handler that does nothing but one request to another surface: it fails as that request does, and does not use `this`.
- * Returns the handler.
- */
+/** Marks a handler that is one request to another surface: it fails as that request does, and uses no `this`. Returns the handler. */
 export function markDerived<THandler extends object>(handler: THandler): THandler {
   derived.add(handler);
   return handler;

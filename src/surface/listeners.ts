@@ -16,11 +16,7 @@ export class Listeners<TEvent = void> {
     return () => void this.#all.delete(own);
   }
 
-  /**
-   * Calls all listeners, in the order in which they were added.
-   *
-   * @param fail - called with each error that a listener throws, or rejects with. Must not throw.
-   */
+  /** Calls all listeners, in the order in which they were added. `fail` gets each error of theirs, and must not throw. */
   tell(event: TEvent, fail: (cause: unknown) => void): void {
     for (const listener of [...this.#all]) {
       // An earlier listener may have removed this one.
@@ -28,7 +24,6 @@ export class Listeners<TEvent = void> {
     }
   }
 
-  /** Removes all listeners. */
   clear(): void {
     this.#all.clear();
   }

@@ -4,10 +4,7 @@ import type { Effect, Exposure, kEffect, kExposure } from "../tags/tag-of.ts";
 /** A schema, or `undefined` for a member without input or output. */
 export type MaybeSchema = Schema | undefined;
 
-/**
- * A type parameter of a member that is inferred from the definition only. Within `defineSurface()` the compiler would otherwise
- * infer a missing schema from the type of any member, and the member would take an input that its definition lacks.
- */
+/** A type parameter of a member that is inferred from its definition only, and not, for a missing schema, from any member. */
 export type Settled<TSchema extends MaybeSchema> = TSchema extends infer Known extends MaybeSchema ? Known : never;
 
 /** The texts of a member, for people and agents. */

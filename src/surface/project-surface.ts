@@ -7,13 +7,32 @@ import { isSurface, memberOf, type Surface } from "./define-surface.ts";
 import { implementSurface, kChannel, type ImplementOptions, type LiveSurface } from "./implement-surface.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
-import { kProjection, type Projection } from "./projection.ts";
+
+/** The property that marks a {@link Projection}, and holds its source and its handlers. */
+export const kProjection: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.projection");
+
+/** The surface that a projection is a client of, and the function that creates its handlers from that client. */
+export interface ProjectionOf<TSource, TSpec> {
+  readonly source: Surface<TSource>;
+  readonly handlers: (client: SurfaceClient<TSource>) => Implementation<TSpec>;
+}
+
+/** A surface whose implementation is a client of another surface. It is a surface like any other, with tags. */
+export interface Projection<TSource, TSpec> extends Surface<TSpec> {
+  readonly [kProjection]: ProjectionOf<TSource, TSpec>;
+}
+
+/** Returns the surface that a projection is a client of; `undefined` for any other surface. */
+export function sourceOf(surface: object): Surface<Spec> | undefined {
+  if (!Object.hasOwn(surface, kProjection)) return undefined;
+  // Only projectSurface() sets it.
+  return (Reflect.get(surface, kProjection) as ProjectionOf<Spec, Spec>).source;
+}
 
 /** A client with an owner, over which a projection is implemented. */
 export interface ClientRef<TSpec> {
   readonly surface: Surface<TSpec>;
   readonly client: SurfaceClient<TSpec>;
-  /** The untyped channel of `client`. */
   readonly channel: SurfaceChannel;
   /** Ends every watch of the client and refuses new operations; the live surface stays open. Callable twice. */
   close(): Promise<void>;
@@ -77,14 +96,12 @@ function assertClientOf(projection: Surface<Spec>, source: Surface<Spec>, given:
 }
 
 /**
- * Implements a projection over a client of its source. The caller closes the live surface, which then closes `ref`. If this
- * function throws, nothing has run, and the caller still owns `ref`.
+ * Implements a projection over a client of its source. The caller closes the live surface, which then closes `ref`. If this function
+ * throws, nothing has run, and the caller still owns `ref`. While the source is lost, cells and collections keep their values, marked
+ * stale, and calls answer `UNAVAILABLE`.
  *
- * When the source is lost, the projection stays: its cells and collections keep their values, marked as stale, until the source
- * is back. Calls answer `UNAVAILABLE`.
- *
- * @throws SurfaceError `CONTRACT_MISMATCH` for a client of another surface; `MISSING_HANDLER` or `UNKNOWN_HANDLER` as
- * `implementSurface()`; any error of the author's function.
+ * @throws SurfaceError `CONTRACT_MISMATCH` for a client of another surface; `MISSING_HANDLER` or `UNKNOWN_HANDLER`; any error of the
+ * author's function.
  */
 export function implementProjection<TSource extends Spec, TSpec extends Spec>(
   projection: Projection<TSource, TSpec>,

@@ -9,7 +9,6 @@ export const kPushedCollection: unique symbol = /* @__PURE__ */ Symbol.for("surf
 
 /** A frame from which no value could be made, for example because it does not fit its schema. */
 export class InvalidFrame {
-  /** The error for the log. */
   readonly cause: SurfaceError;
 
   constructor(cause: SurfaceError) {
@@ -32,10 +31,7 @@ export type PushedFrame<TValue> = Reading<TValue> | NotModified | InvalidFrame;
 
 /** The origin of the values of a {@link PushedSource}. */
 export interface PushedOrigin<TValue> {
-  /**
-   * Returns the values, beginning with the current one. Called for the first reader; `return()` is called and awaited after the
-   * last. The iteration may end and may fail: it is opened again while there are readers.
-   */
+  /** Returns the values, from the current one. Opened for the first reader, ended with the last, and opened again if it ends or fails. */
   open(signal: AbortSignal): AsyncIterable<PushedFrame<TValue>>;
   /** Returns the current value, if that is cheaper than `open`. @default the first value of `open` */
   read?(signal: AbortSignal): Promise<PushedFrame<TValue>>;
@@ -43,18 +39,12 @@ export interface PushedOrigin<TValue> {
   readonly isReadWhileOpen?: boolean;
 }
 
-/**
- * The implementation of a cell whose first value takes time, such as a cell that is derived from one of another process. A first
- * read waits for a value. A value stands until the next, and is marked as stale while no newer value can come.
- */
+/** The implementation of a cell whose first value takes time. A value stands until the next, marked stale if none can come. */
 export interface PushedSource<TValue> {
   readonly [kPushed]: PushedOrigin<TValue>;
 }
 
-/**
- * The origin of the items of a {@link PushedCollection}. An iteration of `watch…` begins with the current state; its `return()`
- * is called and awaited after the last reader. It may end and may fail: it is opened again while there are readers.
- */
+/** The origin of a {@link PushedCollection}. Its iterations begin with the current state, and are opened again for readers. */
 export interface CollectionOrigin<TKey, TAsked, TValue> {
   readonly keys: (signal: AbortSignal) => Promise<PushedFrame<readonly TKey[]>>;
   readonly watchKeys: (signal: AbortSignal) => AsyncIterable<PushedFrame<readonly TKey[]>>;
@@ -63,10 +53,7 @@ export interface CollectionOrigin<TKey, TAsked, TValue> {
   readonly watchItem: (key: TAsked, signal: AbortSignal) => AsyncIterable<PushedFrame<TValue | undefined>>;
 }
 
-/**
- * The implementation of a collection whose keys and items take time, such as a collection that is derived from one of another
- * process. `TKey` is the type of a listed key, `TAsked` of a requested key.
- */
+/** The implementation of a collection whose keys and items take time. `TKey` is the type of a listed key, `TAsked` of a requested key. */
 export interface PushedCollection<TKey, TAsked, TValue> {
   readonly [kPushedCollection]: CollectionOrigin<TKey, TAsked, TValue>;
 }

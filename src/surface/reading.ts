@@ -1,9 +1,6 @@
 /** The reason why a value may not be the newest. Later versions may add reasons. */
 export interface Staleness {
-  /**
-   * `lost`: the source cannot be reached, or has failed. `invalid`: a newer value did not fit its schema and was refused.
-   * `ended`: the source has ended, and may have ended early.
-   */
+  /** `lost`: the source failed or cannot be reached. `invalid`: a newer value did not fit its schema. `ended`: it ended, perhaps early. */
   readonly reason: "lost" | "invalid" | "ended";
   /** The start of this state, ISO 8601. */
   readonly since: string;
@@ -16,10 +13,7 @@ export interface Reading<TValue = unknown> {
   readonly stale?: Staleness;
 }
 
-/**
- * A stale value on a channel. It takes the place of the value of a cell or collection, so that links carry it like any value.
- * Clients unwrap it: `get` returns the value, `reading` a {@link Reading}.
- */
+/** A stale value on a channel, in place of the value. Clients unwrap it: `get` returns the value, `reading` a {@link Reading}. */
 export class Stale {
   readonly value: unknown;
   readonly staleness: Staleness;

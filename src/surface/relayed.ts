@@ -1,9 +1,6 @@
 import { SurfaceError, type Issue, type SurfaceErrorCode } from "../errors.ts";
 
-/**
- * The messages of errors that a projection relays from its source. The source's own message may name a member that the caller
- * cannot see.
- */
+/** The messages of errors that a projection relays. The source's own message may name a member that the caller cannot see. */
 const messages: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   VALIDATION_ERROR: "the input does not fit",
   ABSENT: "there is nothing yet",
@@ -19,10 +16,7 @@ const messages: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   CLOSED: "the application behind this is closing",
 });
 
-/**
- * An error of the source of a projection, which the projection passes on. So it is never a failure of the connection that
- * delivers it. Not exported from the package: authors distinguish errors by their code.
- */
+/** An error that a projection passes on from its source: never a failure of the connection that delivers it, and not for authors. */
 export class RelayedError extends SurfaceError {}
 
 /** Returns true for an error of the source of a projection, which reaches the caller with its code. */
@@ -47,10 +41,7 @@ function issuesFor(cause: SurfaceError, { tellsIssues = false }: RelayOptions): 
   return cause.code === "VALIDATION_ERROR" && !tellsIssues ? undefined : cause.issues;
 }
 
-/**
- * Returns the error that a projection answers with when its source fails: the code of the failure, with a message that names
- * nothing of the source. Returns any other error as it is: a `Refusal`, and a fault that is to be masked.
- */
+/** Returns the error that a projection answers with when its source fails: its code, with a message that names nothing of the source. */
 export function relay(cause: unknown, terms: RelayOptions = {}): unknown {
   if (!(cause instanceof SurfaceError)) return cause;
   const code = cause.code === "DISCONNECTED" ? (terms.disconnected ?? "UNAVAILABLE") : cause.code;
@@ -63,11 +54,7 @@ export function relay(cause: unknown, terms: RelayOptions = {}): unknown {
 /** The codes that tell whether one request took effect. */
 const ofOneRequest: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED", "OUTCOME_UNKNOWN"]);
 
-/**
- * Returns the error that a handler of several steps answers with when a step fails at the source. If a step did not start,
- * earlier steps may have changed something, so the outcome of the whole is unknown. An error with another code becomes an error
- * of the handler itself, which is masked like any other.
- */
+/** Returns the error of a handler of several steps when one fails: the outcome is unknown, or the error is masked. */
 export function relaySteps(cause: unknown): unknown {
   if (!isRelayed(cause)) return cause;
   const { code } = cause;

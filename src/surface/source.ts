@@ -1,12 +1,7 @@
 import { numberFrom, withDefault, type Option, type OptionFields } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 
-/**
- * A value that can be read and watched, such as an atom of nanostores.
- *
- * A read returns the current value. Watchers receive a value only if it is not `Object.is`-equal to the one before, so a change
- * within an object is not noticed. Replace the object instead.
- */
+/** A value that can be read and watched. Replace an object instead of changing it: watchers get no `Object.is`-equal value twice. */
 export interface Source<TValue> {
   /** Returns the current value. */
   get(): TValue;
@@ -16,10 +11,7 @@ export interface Source<TValue> {
 
 /** A source that can be written to, as {@link cellSource} creates it. */
 export interface WritableSource<TValue> extends Source<TValue> {
-  /**
-   * Replaces the value. An `Object.is`-equal value changes nothing. Every listener is called, even if one throws; then the first
-   * error is thrown to the caller, with the value set.
-   */
+  /** Replaces the value, unless it is `Object.is`-equal, and calls every listener. Then throws the first error of a listener. */
   set(value: TValue): void;
 }
 
@@ -76,19 +68,11 @@ export interface SourceUse {
 
 /** The polling of a source without `subscribe`. */
 export interface PollOptions {
-  /**
-   * Milliseconds from the end of a read to the next, while the source is watched; from 10 to 3,600,000. A source with `subscribe`
-   * is not polled.
-   *
-   * @default 2_000
-   */
+  /** Milliseconds from the end of a read to the next, while a source without `subscribe` is watched; 10 to 3,600,000. @default 2_000 */
   readonly pollMs?: number;
 }
 
-/**
- * A value that is read from another place, such as a database. Every read calls `get`. Without `subscribe` it is polled while it
- * is watched. Watchers receive a value only if its content differs from the one before.
- */
+/** A value that is read from another place, such as a database, and polled without `subscribe`. Watchers get changes of its content. */
 export interface AsyncSource<TValue> extends PollOptions {
   /** Returns the current value. */
   get(use: SourceUse): Later<TValue>;
@@ -128,10 +112,7 @@ export interface PageUse<TFilter = undefined> extends SourceUse {
   readonly filter: TFilter;
 }
 
-/**
- * A collection that is read page by page, such as a table of a database. Nothing reads it as a whole: its list of keys is one
- * page of 1,000. Without `subscribe` it is polled while it is watched.
- */
+/** A collection that is read page by page, such as a table. Its list of keys is one page of 1,000. Polled without `subscribe`. */
 export interface PagedSource<TKey, TValue, TFilter = undefined> extends PollOptions {
   /** Returns one page. */
   list(page: PageUse<TFilter>): Later<CollectionPage<TKey, TValue>>;
@@ -141,10 +122,7 @@ export interface PagedSource<TKey, TValue, TFilter = undefined> extends PollOpti
   subscribe?(fn: (change: CollectionChange<TKey>) => void): () => void;
 }
 
-/**
- * A collection that is read key by key, at once or later, because it is too large for one map. Without `subscribe` it is polled
- * while it is watched. If it answers at once, reads see a change within an item, but watchers do not.
- */
+/** A collection that is read key by key, and polled without `subscribe`. Read at once, watchers miss changes within an item. */
 export interface KeyedSource<TKey, TValue> extends PollOptions {
   /** Returns the current keys. */
   keys(use: SourceUse): Later<Iterable<TKey>>;

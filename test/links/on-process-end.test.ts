@@ -197,12 +197,6 @@ describe("onProcessEnd()", () => {
     expect(reasons).toEqual([]);
   });
 
-  it("listens to the given signals only when some are named", () => {
-    const before = process.listenerCount("SIGINT");
-    observe({ signals: [] });
-    expect(process.listenerCount("SIGINT")).toBe(before);
-  });
-
   it.each([-1, 2_001, NaN, Infinity])(
     "throws INVALID_OPTION and listens to nothing when the grace is %d",
     (graceMs) => {

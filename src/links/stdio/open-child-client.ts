@@ -9,7 +9,6 @@ import type { Connection } from "../link.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
 
-/** A command, and its environment. */
 interface SpawnOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -68,7 +67,6 @@ export class ManagedProcess {
     if (child.pid !== undefined) endWithUs(child);
   }
 
-  /** Returns how it exited, if it does soon. */
   async explain(): Promise<SurfaceError | undefined> {
     await Promise.race([this.#exited, new Promise<void>((resolve) => systemClock.after(explainMs, resolve))]);
     const { exitCode, signalCode } = this.#child;
@@ -105,11 +103,7 @@ function forwardStderr(child: ChildProcess, onStderr: (text: string) => void): v
   });
 }
 
-/**
- * Starts a process without a shell. The caller stops it.
- *
- * @throws SurfaceError `UNAVAILABLE` if the system refuses.
- */
+/** Starts a process without a shell. The caller stops it. @throws SurfaceError `UNAVAILABLE` if the system refuses. */
 export async function startProcess(options: SpawnOptions): Promise<ManagedProcess> {
   const { command, args, cwd, env, onStderr } = options;
   try {
@@ -138,11 +132,7 @@ export interface ChildClientOptions extends SpawnOptions, Pick<WireClientOptions
 /** Milliseconds that a process may take to start and answer, on a busy machine. */
 const startMs = 10_000;
 
-/**
- * Starts a process and connects to it over its standard input and output. It ends with the connection.
- *
- * @throws SurfaceError as `childProcess()`.
- */
+/** Starts a process and connects to it over its standard input and output. It ends with the connection. @throws as `childProcess()`. */
 export async function openChildClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options: ChildClientOptions,

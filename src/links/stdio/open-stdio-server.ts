@@ -49,11 +49,7 @@ async function open(options: StdioServerOptions, scope: Scope): Promise<object> 
   return {};
 }
 
-/**
- * Serves over standard input and output.
- *
- * @throws SurfaceError as `serveOverStdio()`.
- */
+/** Serves over standard input and output. @throws SurfaceError as `serveOverStdio()`. */
 export function openStdioServer(options: StdioServerOptions): Promise<Listening> {
   return startListening({
     live: options.live,

@@ -7,9 +7,7 @@ import { systemClock } from "../../surface/system-clock.ts";
 
 /** Callbacks of a {@link WireTransport}. None of them may throw. */
 export interface TransportListener {
-  /** Receives a parsed message. */
   message(message: JsonObject): void;
-  /** The transport is no longer full. */
   drained(): void;
   /** Called once, after the last message. Without a cause the end is orderly. */
   ended(cause: Error | undefined): void;
@@ -27,11 +25,7 @@ export interface WireTransport {
   readonly size: number;
   /** Delivers messages from the next turn on, including those that came before, and the end. Called once. */
   listen(listener: TransportListener): void;
-  /**
-   * Writes a message.
-   *
-   * @throws SurfaceError `FRAME_TOO_LARGE`, or `UNAVAILABLE` after the end. Nothing of the message is sent then.
-   */
+  /** Writes a message. @throws SurfaceError, with nothing of it sent: `FRAME_TOO_LARGE`, or `UNAVAILABLE` after the end. */
   write(message: object): void;
   /** Takes large messages from now on. A server does so after the hello of its peer. */
   trust(): void;
@@ -72,10 +66,7 @@ export function toBroken(cause: unknown): SurfaceError {
 /** Most levels of a message: more than values have, and few enough for recursive code. */
 export const maxDepth = 256;
 
-/**
- * Most commas and opening brackets of a message. Parsing a text full of small values blocks the process for seconds; this many take
- * about as long as the characters of the longest message.
- */
+/** Most commas and opening brackets of a message: parsing many small values takes longer than one long text. */
 export const maxValues = 500_000;
 
 /** Milliseconds that the far side may take to end its half. */
@@ -99,10 +90,7 @@ function tooLargeToWrite(problem: string): SurfaceError {
   return new SurfaceError("FRAME_TOO_LARGE", `Cannot write to a link: a message has ${problem}`);
 }
 
-/**
- * Bounds, parses and writes messages, over any carrier of texts. While it is paused it reads on up to a bound: a carrier that is not
- * read does not show its end. Messages that came before the end are delivered before it.
- */
+/** Bounds, parses and writes messages. While paused it reads on up to a bound: a carrier that is not read does not show its end. */
 export abstract class BaseTransport implements WireTransport {
   abstract readonly isFull: boolean;
   abstract readonly received: number;
@@ -163,7 +151,6 @@ export abstract class BaseTransport implements WireTransport {
 
   /** Returns whether the carrier accepts a text. */
   protected abstract isWritable(): boolean;
-  /** Sends a text. */
   protected abstract send(text: string, bytes: number): void;
   /** Sends what is written, then ends the output. */
   protected abstract finishWriting(): void;
@@ -172,7 +159,6 @@ export abstract class BaseTransport implements WireTransport {
   /** Calls `fn` when the carrier is gone. */
   protected abstract onceClosed(fn: () => void): void;
 
-  /** Takes the text of a message. */
   protected push(text: string): void {
     if (this.#end !== undefined || this.#isDropping) return;
     this.#texts.push(text);
@@ -187,7 +173,6 @@ export abstract class BaseTransport implements WireTransport {
     this.#read();
   }
 
-  /** Tells the listener that the carrier is no longer full. */
   protected drained(): void {
     this.#listener?.drained();
   }

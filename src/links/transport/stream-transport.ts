@@ -27,7 +27,6 @@ function digitAt(bytes: Buffer, at: number): number {
   return digit <= 9 ? digit : -1;
 }
 
-/** Returns the length in a header. Ignores other fields. */
 function readLength(header: string): number {
   const lengths: string[] = [];
   for (const line of header.split("\r\n")) {
@@ -42,10 +41,7 @@ function readLength(header: string): number {
   return Number(length);
 }
 
-/**
- * Cuts a stream of bytes into the texts of messages, each behind a header with its length. Memory is at most twice the largest
- * frame, and grows with the bytes that came, not with the length in the header.
- */
+/** Cuts bytes into the texts of messages, each behind a header with its length. Memory is at most twice the largest frame that came. */
 export class FrameCutter {
   readonly #onFrame: (text: string) => void;
   readonly #partial = new FrameBuffer();
@@ -60,12 +56,7 @@ export class FrameCutter {
     this.#onFrame = onFrame;
   }
 
-  /**
-   * Reads a chunk, which is not kept.
-   *
-   * @throws SurfaceError `PROTOCOL_MISMATCH` for a malformed frame, `FRAME_TOO_LARGE` as soon as a header has too large a
-   * length. Nothing can be read after either.
-   */
+  /** Reads a chunk, which is not kept. @throws SurfaceError `PROTOCOL_MISMATCH` or `FRAME_TOO_LARGE`; nothing can be read after either. */
   push(chunk: Buffer): void {
     for (let rest = chunk; rest.length > 0;) {
       rest = this.#length === undefined ? this.#readHeader(rest) : this.#readBody(rest, this.#length);
@@ -143,13 +134,10 @@ export class FrameCutter {
 /** UTF-16 units of one write: larger writes are not faster. */
 const flushAt = 64 * 1024;
 
-/** The streams of a {@link createStreamTransport}. */
 interface PipeEnds {
   readonly input: Readable;
   readonly output: Writable;
-  /** Ends the output after the last write. @default `output.end()` */
   readonly end?: () => void;
-  /** Destroys both. Callable more than once. */
   readonly destroy: () => void;
   /** Whether large messages are refused before `trust()`. */
   readonly isWary?: boolean;
@@ -157,10 +145,7 @@ interface PipeEnds {
   readonly explain?: () => Promise<Error | undefined>;
 }
 
-/**
- * Carries messages over bytes, framed as in the Language Server Protocol. Sends the messages of one turn in one write, since the
- * write is most of the cost of a small message. Never removes its listeners.
- */
+/** Carries messages over bytes, framed as in the Language Server Protocol. Sends the messages of one turn in one write, for speed. */
 class StreamTransport extends BaseTransport {
   received = 0;
   readonly #ends: PipeEnds;

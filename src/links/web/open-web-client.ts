@@ -42,11 +42,7 @@ function opened(socket: WebSocket, { url, signal }: WebClientOptions): Promise<v
   });
 }
 
-/**
- * Connects to a listener for web sockets.
- *
- * @throws SurfaceError as `webSocket()`.
- */
+/** Connects to a listener for web sockets. @throws SurfaceError as `webSocket()`. */
 export async function openWebClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options: WebClientOptions,

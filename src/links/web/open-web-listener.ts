@@ -12,7 +12,6 @@ import { Peers, startListening, type PeerOptions, type WebListening } from "../l
 import { maxFrameBytes } from "../transport/base-transport.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 
-/** Rules for opening a web socket. */
 interface UpgradeRules {
   readonly path: string;
   /** Allowed host names, in lower case, without a port. */
@@ -26,7 +25,6 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Returns the name in a `Host` header, or the empty string. */
 function nameOf(host: string | undefined): string {
   return /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::[0-9]+)?$/i.exec(host ?? "")?.[1]?.toLowerCase() ?? "";
 }
@@ -36,10 +34,7 @@ function isAuthorised(header: string | undefined, token: string): boolean {
   return timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
 }
 
-/**
- * Returns the HTTP status that refuses an opening request, or `undefined`. It checks the host, since a web page can let its own
- * name resolve to this machine, and the origin, since browsers let every page connect everywhere.
- */
+/** Returns the status that refuses a request. Checks the host and the origin: web pages connect everywhere, also by names of their own. */
 function judgeUpgrade(request: IncomingMessage, rules: UpgradeRules): 401 | 403 | 404 | undefined {
   const { host, origin, authorization } = request.headers;
   if (!rules.hosts.has(nameOf(host))) return 403;
@@ -132,11 +127,7 @@ async function open(options: WebListenerOptions, scope: Scope): Promise<Pick<Web
   return { port, url: `ws://${name}:${port}${rules.path}`, stats: () => peers.stats() };
 }
 
-/**
- * Listens for web sockets.
- *
- * @throws SurfaceError as `listenWebSocket()`.
- */
+/** Listens for web sockets. @throws SurfaceError as `listenWebSocket()`. */
 export function openWebListener(options: WebListenerOptions): Promise<WebListening> {
   const { live, host, port } = options;
   return startListening({ live, where: `${host}:${port}`, open: (scope) => open(options, scope) });

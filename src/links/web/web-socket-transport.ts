@@ -111,12 +111,7 @@ class WebSocketTransport extends BaseTransport {
   }
 }
 
-/**
- * Creates a transport over a web socket, which it owns from then on.
- *
- * @param isWary - whether large messages are refused before `trust()`.
- * @param raw - the socket below, if the web socket is open already.
- */
+/** Creates a transport, which owns the socket. `isWary` refuses large messages before `trust()`. `raw` is the open socket below. */
 export function createWebSocketTransport(socket: WebSocket, isWary: boolean, raw?: Socket): WireTransport {
   return new WebSocketTransport(socket, isWary, raw);
 }

@@ -20,7 +20,6 @@ export interface DeriveChangesOptions<TValue> {
   readonly filter?: (value: TValue, previous: TValue | undefined) => boolean;
 }
 
-/** An event of another surface and the functions of the author, without their types. */
 interface FollowedEvent {
   readonly upstream: {
     recent(input: unknown, options: { readonly signal: AbortSignal }): Promise<EventPage>;
@@ -34,14 +33,12 @@ interface FollowedEvent {
 /** Position in the occurrences of upstream, kept for the next start. */
 interface Position {
   cursor: string;
-  /** Occurrences that were received and not yet yielded. */
   readonly pending: unknown[];
 }
 
 /** Milliseconds between two answers of upstream that bring nothing: a wait that ends early must not become a busy loop. */
 const idlePaceMs = 100;
 
-/** One run over an upstream event. */
 interface EventRun {
   readonly followed: FollowedEvent;
   readonly input: unknown;
@@ -97,14 +94,12 @@ async function* followEvent(followed: FollowedEvent, given: unknown, context: Ha
 }
 
 /**
- * Derives an event from an event of another surface, or from the changes of a cell. An event begins with the occurrences that upstream
- * has kept, and loses none of those while upstream is away. For a cell, `map` gets a value and the one before it (`undefined` for the
- * first), and returns an occurrence or `undefined`. It is not called for stale values, nor for values equal to the one before.
+ * Derives an event from an event of another surface, or from the changes of a cell. An event begins with the occurrences that upstream has
+ * kept, and loses none of those while upstream is away. For a cell, `map` gets each new value and the one before it (`undefined` for the
+ * first), and returns an occurrence or `undefined`. It gets no stale values, and none equal to the one before.
  *
- * Reads and waits are answered once upstream has been heard. Its kept occurrences count as past: they are among the kept ones here, but
- * do not end a wait for the next one. `missed` includes what upstream has lost.
- *
- * An error of `map` is reported, and its occurrence is left out.
+ * Reads and waits are answered once upstream has been heard. What it has kept is past: among the kept occurrences here, but no end of a
+ * wait. `missed` includes what upstream has lost. An error of `map` is reported, and its occurrence is left out.
  *
  * @throws SurfaceError `INVALID_OPTION` for an unknown option, or one that is not a function.
  * @example

@@ -6,7 +6,6 @@ import { mayRepeat } from "../owner/procedure-owner.ts";
 import { relay, relaySteps } from "../relayed.ts";
 import { assertFunctions, type UpstreamInput } from "./upstream.ts";
 
-/** Progress of an upstream procedure. */
 type UpstreamProgress<TProgress> = TProgress extends Schema ? InferOutput<TProgress> : unknown;
 
 /** Options of `derive.procedure()`. */
@@ -17,7 +16,6 @@ export interface DeriveProcedureOptions<TInput, TOutput, TGiven, TOut> {
   readonly output?: (output: TOutput) => TOut;
 }
 
-/** Client of a procedure, without its types. */
 interface AnyProcedure {
   call(input: unknown, options: CallOptions): Promise<unknown>;
 }
@@ -65,12 +63,10 @@ async function pass(
 }
 
 /**
- * Passes on a procedure of another surface: its caller, signal, progress, result and refusals. Errors about the state of the call
- * keep their code, among them `UNAVAILABLE` and `OUTCOME_UNKNOWN`, and so do the issues of an input that went up unchanged. A call that
- * loses its connection is sent again only if it is tagged `readOnly()` here or there.
- *
- * Returns the handler itself. A handler of yours that calls it has further steps, so a failure leaves the outcome of the whole
- * unknown, unless the member is tagged `readOnly()`.
+ * Passes on a procedure of another surface: its caller, signal, progress, result and refusals. Errors about the state of the call keep
+ * their code, and so do the issues of an unchanged input. A call that loses its connection is sent again only if it is tagged `readOnly()`
+ * here or there. If your own handler calls the returned one, a failure leaves the outcome of the whole unknown, unless the member is tagged
+ * `readOnly()`.
  *
  * @example
  * ```ts

@@ -21,7 +21,6 @@ export interface DeriveStreamOptions<TInput, TFrame, TGiven, TOut> {
   readonly otherwise?: (input: TGiven, lost: LostStream, context: HandlerContext) => AsyncIterable<TOut>;
 }
 
-/** A derived stream, without its types. */
 interface DerivedStream {
   readonly upstream: {
     open(input: unknown, options: { readonly signal: AbortSignal }): AsyncIterable<unknown>;
@@ -42,17 +41,12 @@ function toLost(failure: unknown): SurfaceError | Refusal {
 
 /** Progress of one reader, and the failure that ended it. */
 interface Progress {
-  /** Number of frames of upstream. */
   seen: number;
-  /** Number of frames that the reader got. */
   told: number;
   failure?: { readonly cause: unknown };
 }
 
-/**
- * Returns true if the upstream surface is closed. A stream in the same process then just ends, while one over a connection fails. Opening it
- * once more tells: nothing runs before its first `next()`.
- */
+/** Returns true if upstream is closed, where a stream in this process just ends. Opening it tells, and runs nothing before `next()`. */
 function isGone(upstream: DerivedStream["upstream"], wanted: unknown, signal: AbortSignal): boolean {
   try {
     upstream.open(wanted, { signal });
@@ -62,7 +56,6 @@ function isGone(upstream: DerivedStream["upstream"], wanted: unknown, signal: Ab
   }
 }
 
-/** Yields the frames of upstream until it ends. Its failure goes to `progress`. */
 async function* framesOf(
   { upstream, map, options: { input, filter } }: DerivedStream,
   progress: Progress,

@@ -50,12 +50,7 @@ function toOccurrence({ value, stale }: Reading, last: LastValue, { map, filter 
   return setLast(value, last) && filter(value, previous) ? map(value, previous) : undefined;
 }
 
-/**
- * Follows a cell and yields an occurrence for each change that `map` returns one for. After a loss it follows the cell again: the value
- * before the loss is then the previous one, and an equal value is no change.
- *
- * @throws the relayed failure of upstream if that gave nothing since it was opened, and errors of the author's functions.
- */
+/** Yields an occurrence for each change of a cell that `map` returns one for. Follows again after a loss. @throws a failure without values. */
 export async function* followCell(
   followed: FollowedCell,
   { signal, [kMemory]: memory = createNoMemory() }: HandlerContext,

@@ -31,10 +31,7 @@ export async function readUpstream<TValue>(read: () => Promise<TValue>, terms?: 
 /** A value of upstream, or its relayed failure, which is the last step. */
 type UpstreamStep<TValue> = { readonly value: TValue } | { readonly failure: unknown };
 
-/**
- * Iterates over upstream, with its failure as the last step, so that a consumer can tell it from its own errors. Leaving the
- * iteration ends upstream and waits for its `finally`.
- */
+/** Iterates over upstream, with its failure as the last step, to tell it from errors of the consumer. Its end awaits upstream's. */
 export async function* upstreamSteps<TValue>(
   open: () => AsyncIterable<TValue>,
   terms?: RelayOptions,
@@ -46,7 +43,6 @@ export async function* upstreamSteps<TValue>(
   }
 }
 
-/** Options of {@link followUpstream}. */
 interface FollowOptions extends RelayOptions {
   readonly signal: AbortSignal;
   /** Whether an end is no failure. @default false */

@@ -61,7 +61,7 @@ export type {
   StreamDefinition,
 } from "./surface/define-members.ts";
 export type { ClientRef } from "./surface/project-surface.ts";
-export type { Projection } from "./surface/project-surface.ts";
+export type { Projection } from "./surface/projection.ts";
 export type { CellUpstream, DeriveCellOptions } from "./surface/derive/derive-cell.ts";
 export type { DeriveCollectionOptions } from "./surface/derive/derive-collection.ts";
 export type { DeriveChangesOptions, DeriveEventOptions } from "./surface/derive/derive-event.ts";

@@ -34,8 +34,7 @@ function timeNow(): string {
 }
 
 /**
- * A value that arrives asynchronously: the last one that fitted its schema, marked stale while no newer one can come. All readers share one
- * iteration over upstream, which is opened again after a failure. One that can be opened only once goes on without readers.
+ * A value that arrives asynchronously: the last one that fitted its schema, stale while no newer one can come. Readers share one iteration.
  */
 export class AsyncValue {
   readonly changes: WaitQueue = new WaitQueue();
@@ -116,7 +115,7 @@ export class AsyncValue {
     this.#isRenewed = true;
   }
 
-  /** Returns the reading of a single read, for its reader alone: the iteration may be newer. @throws the masked error without a good value. */
+  /** Returns the reading of a single read, for its reader alone: the iteration may be newer. @throws the masked error. */
   async readOnce(item: unknown): Promise<Reading | undefined> {
     try {
       const frame = readFrame(item);

@@ -40,7 +40,7 @@ export class PushedCellOwner {
   /**
    * Returns the value, or a `Stale` one. An upstream that can be read is read each time, so that no client gets a value older than one it
    * knows. Otherwise waits for the first value of the iteration, and fails if it does not come.
-   * @throws SurfaceError `UNAVAILABLE` or `DROPPED`, `ABSENT` when upstream ended without a value, `INVALID_OUTPUT`, `INTERNAL`, `ABORTED`,
+   * @throws SurfaceError `UNAVAILABLE`, `DROPPED`, `ABSENT` if upstream ended without a value, `INVALID_OUTPUT`, `INTERNAL`, `ABORTED`,
    * `CLOSED`.
    */
   async get(use: UseOptions): Promise<unknown> {

@@ -57,7 +57,6 @@ export class PushedCollectionOwner {
     this.#keys = this.#own(toListSchema(member.key), { open: origin.watchKeys, read: origin.keys });
   }
 
-  /** Returns the keys, or a stale list of them. @throws SurfaceError like the owner of a pushed cell. */
   async keys(use: UseOptions): Promise<unknown> {
     return this.#keys.get(use);
   }

@@ -1,7 +1,7 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { named, type IndexedOperation, type OperationSlots } from "./operation-slots.ts";
+import { named, type OperationSlots } from "./operation-slots.ts";
 import type { SearchQuery } from "./search-query.ts";
-import { fields, type Postings, type TermMatch, type WordIndex } from "./word-index.ts";
+import { fieldOf, fields, slotOf, type Postings, type TermMatch, type WordIndex } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
 /** The cost of a word that an operation does not have. */
@@ -79,10 +79,10 @@ export class WordCosts {
   #take(word: string, { postings, cost }: TermMatch): void {
     let costs = this.#found.get(word);
     for (const posting of postings) {
-      const slot = this.#slotOf(posting);
-      if (slot === undefined) continue;
+      if (!this.#isInScope(posting)) continue;
       costs ??= this.#add(word);
-      costs[slot] = Math.min(costs[slot] ?? notFound, (posting % fields.length) * 2 + cost);
+      const slot = slotOf(posting);
+      costs[slot] = Math.min(costs[slot] ?? notFound, fieldOf(posting) * 2 + cost);
     }
   }
 
@@ -101,21 +101,17 @@ export class WordCosts {
   #takeBoth(word: string, left: Postings, right: Postings): void {
     let at = 0;
     for (const posting of left) {
-      const slot = this.#slotOf(posting);
-      if (slot === undefined) continue;
-      while ((right[at] ?? Infinity) < slot * fields.length) at += 1;
+      if (!this.#isInScope(posting)) continue;
+      const slot = slotOf(posting);
+      while (at < right.length && slotOf(right[at] ?? 0) < slot) at += 1;
       const other = right[at];
-      if (other === undefined || this.#slotOf(other) !== slot) continue;
-      const worse = Math.max(posting, other) % fields.length;
-      (this.#found.get(word) ?? this.#add(word))[slot] = worse * 2;
+      if (other === undefined || slotOf(other) !== slot || !this.#isInScope(other)) continue;
+      (this.#found.get(word) ?? this.#add(word))[slot] = Math.max(fieldOf(posting), fieldOf(other)) * 2;
     }
   }
 
-  /** Returns the slot of a posting if operation and field are in scope. */
-  #slotOf(posting: number): number | undefined {
-    const place = posting % fields.length;
-    const slot = (posting - place) / fields.length;
-    return place < this.#fieldCount && this.#visible[slot] === 1 ? slot : undefined;
+  #isInScope(posting: number): boolean {
+    return fieldOf(posting) < this.#fieldCount && this.#visible[slotOf(posting)] === 1;
   }
 
   #add(word: string): Costs {
@@ -156,6 +152,10 @@ const worth = Float64Array.from({ length: notFound + 1 }, (_none, cost) => (cost
 
 /** Adds the costs of a word that an operation must have. Without it, its rank is `notFound`. */
 function addWord(ranks: Uint8Array, costs: Costs): void {
+  if (costs === nowhere) {
+    ranks.fill(notFound);
+    return;
+  }
   for (let slot = 0; slot < ranks.length; slot += 1) {
     const rank = ranks[slot] ?? notFound;
     const cost = costs[slot] ?? notFound;
@@ -184,7 +184,7 @@ async function scoreParts(words: readonly Costs[], seenCount: number, slices: Wo
   const scores = new Float64Array(words.reduce((size, { length }) => Math.max(size, length), 0));
   for (const costs of words) {
     let having = 1;
-    for (const cost of costs) if (cost !== notFound) having += 1;
+    for (let slot = 0; slot < costs.length; slot += 1) if (costs[slot] !== notFound) having += 1;
     const weight = Math.log(1 + seenCount / having);
     for (let slot = 0; slot < costs.length; slot += 1) {
       scores[slot] = (scores[slot] ?? 0) + weight * (worth[costs[slot] ?? notFound] ?? 0);
@@ -194,41 +194,73 @@ async function scoreParts(words: readonly Costs[], seenCount: number, slices: Wo
   return scores;
 }
 
-/** Returns the operations with the highest scores, best first: at most `count`, with at least half the highest score. */
-function takeBest(operations: readonly IndexedOperation[], scores: Float64Array, count: number): readonly ToolEntry[] {
-  const best: { readonly entry: ToolEntry; readonly score: number }[] = [];
-  for (const { slot, entry } of operations) {
+/** Returns the operations at indexes by id. */
+function entriesAt(slots: OperationSlots, found: readonly { readonly index: number }[]): readonly ToolEntry[] {
+  return found.flatMap(({ index }) => slots.byId[index]?.entry ?? []);
+}
+
+/** Two arrays by slot. */
+interface Scored {
+  readonly ranks: Uint8Array;
+  readonly scores: Float64Array;
+}
+
+/** Returns the operations that lack a word with the highest scores, best first: at most `count`, with at least half the highest score. */
+function takeBest(slots: OperationSlots, { ranks, scores }: Scored, count: number): readonly ToolEntry[] {
+  const best: { readonly index: number; readonly score: number }[] = [];
+  let least = 0;
+  const order = slots.slotsById;
+  for (let index = 0; index < order.length; index += 1) {
+    const slot = order[index] ?? 0;
     const score = scores[slot] ?? 0;
-    if (score <= (best[count - 1]?.score ?? 0)) continue;
+    if (score <= least || ranks[slot] !== notFound) continue;
     const behind = best.findIndex((one) => one.score < score);
-    best.splice(behind === -1 ? best.length : behind, 0, { entry, score });
+    best.splice(behind === -1 ? best.length : behind, 0, { index, score });
     if (best.length > count) best.pop();
+    least = best[count - 1]?.score ?? 0;
   }
-  const least = (best[0]?.score ?? 0) / 2;
-  return best.filter(({ score }) => score >= least).map(({ entry }) => entry);
+  const half = (best[0]?.score ?? 0) / 2;
+  return entriesAt(
+    slots,
+    best.filter(({ score }) => score >= half),
+  );
 }
 
-/** Returns the operations with the best ranks, best first, then in the given order: at most `count`. */
-function takeRanked(operations: readonly IndexedOperation[], ranks: Uint8Array, count: number): readonly ToolEntry[] {
-  const sizes = new Uint32Array(notFound);
-  for (const rank of ranks) if (rank !== notFound) sizes[rank] = (sizes[rank] ?? 0) + 1;
-  let room = count;
-  const taken = Array.from(sizes, (size): { readonly most: number; readonly entries: ToolEntry[] } => {
-    const most = Math.min(size, room);
-    room -= most;
-    return { most, entries: [] };
-  });
-  for (const { slot, entry } of operations) {
-    const rank = taken[ranks[slot] ?? notFound];
-    if (rank !== undefined && rank.entries.length < rank.most) rank.entries.push(entry);
-  }
-  return taken.flatMap(({ entries }) => entries);
+/** The operations that match all words. */
+interface Ranked {
+  /** Best rank first, then by id; at most as many as requested. */
+  readonly entries: readonly ToolEntry[];
+  readonly total: number;
 }
 
-/** Counts the slots that do not have a value. */
-function countWithout(bySlot: Uint8Array, value: number): number {
+function takeRanked(slots: OperationSlots, ranks: Uint8Array, count: number): Ranked {
+  const sizes = new Uint32Array(notFound + 1);
+  for (let slot = 0; slot < ranks.length; slot += 1) {
+    const rank = ranks[slot] ?? notFound;
+    sizes[rank] = (sizes[rank] ?? 0) + 1;
+  }
+  const total = ranks.length - (sizes[notFound] ?? 0);
+  // All operations of better ranks than `worst` are taken, and so many of `worst`.
+  let [worst, room] = [0, count];
+  for (; worst < notFound && (sizes[worst] ?? 0) <= room; worst += 1) room -= sizes[worst] ?? 0;
+  const taken: { readonly rank: number; readonly index: number }[] = [];
+  const order = slots.slotsById;
+  for (let index = 0; taken.length < Math.min(count, total); index += 1) {
+    const rank = ranks[order[index] ?? 0] ?? notFound;
+    if (rank === notFound || rank > worst) continue;
+    if (rank < worst) taken.push({ rank, index });
+    else if (room > 0) {
+      room -= 1;
+      taken.push({ rank, index });
+    }
+  }
+  const best = taken.toSorted((one, other) => one.rank - other.rank);
+  return { entries: entriesAt(slots, best), total };
+}
+
+function countVisible(visible: Uint8Array): number {
   let count = 0;
-  for (const one of bySlot) if (one !== value) count += 1;
+  for (let slot = 0; slot < visible.length; slot += 1) count += visible[slot] ?? 0;
   return count;
 }
 
@@ -242,12 +274,10 @@ export async function rankOperations(candidates: Candidates, query: SearchQuery,
   await slices.spend((ranks.length * (query.words.length + 1)) / readsPerStep);
   // Names have no blanks.
   if (!/\s/u.test(query.text)) slots.rankNamed(ranks, visible, query.text);
-  const wholeCount = countWithout(ranks, notFound);
-  const whole = takeRanked(slots.byId, ranks, most);
-  if (query.isName || wholeCount >= maxWithPartly) return { whole, partly: [], total: wholeCount };
+  const { entries: whole, total } = takeRanked(slots, ranks, most);
+  if (query.isName || total >= maxWithPartly) return { whole, partly: [], total };
   const words = query.words.map((word) => costs.of(word));
-  const scores = await scoreParts(words, countWithout(visible, 0), slices);
-  const rest = slots.byId.filter(({ slot }) => ranks[slot] === notFound);
-  const partly = takeBest(rest, scores, maxWithPartly - wholeCount);
-  return { whole, partly, total: wholeCount + partly.length };
+  const scores = await scoreParts(words, countVisible(visible), slices);
+  const partly = takeBest(slots, { ranks, scores }, maxWithPartly - total);
+  return { whole, partly, total: total + partly.length };
 }

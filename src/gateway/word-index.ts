@@ -6,8 +6,20 @@ import { toIndexWords } from "./search-query.ts";
 /** The fields that are searched, best first. */
 export const fields = ["name", "namespace", "tags", "description"] as const;
 
-/** The operations with a term, ascending: the slot times the number of fields, plus the index of the best field with the term. */
+/** The operations with a term, ascending. A posting is a slot, and in its lowest bits the index of the best field with the term. */
 export type Postings = readonly number[];
+
+const fieldBits = 2;
+
+/** Returns the slot of a posting. */
+export function slotOf(posting: number): number {
+  return posting >>> fieldBits;
+}
+
+/** Returns the field of a posting, as an index of {@link fields}. */
+export function fieldOf(posting: number): number {
+  return posting & ((1 << fieldBits) - 1);
+}
 
 /** A term that matches a word. */
 export interface TermMatch {
@@ -42,7 +54,7 @@ export class WordIndex {
 
   /** Adds an operation, whose slot must be higher than all before. */
   add({ id, title = "", description = "", tags = [] }: ToolEntry, slot: number): void {
-    const first = slot * fields.length;
+    const first = slot << fieldBits;
     this.#addText(nameOf(id), first);
     this.#addText(namespaceOf(id), first + 1);
     for (const tag of tags) this.#addText(tag, first + 2);
@@ -72,12 +84,12 @@ export class WordIndex {
   }
 
   #addText(text: string, posting: number): void {
-    const first = posting - (posting % fields.length);
     // To split by one character takes a fraction of the time.
     for (const run of otherBlank.test(text) ? text.split(/\s+/u) : text.split(" ")) {
       for (const postings of this.#runs.get(run) ?? this.#readRun(run)) {
+        const last = postings.length === 0 ? undefined : postings[postings.length - 1];
         // The best field comes first, and only that one counts.
-        if ((postings[postings.length - 1] ?? -1) < first) postings.push(posting);
+        if (last === undefined || slotOf(last) < slotOf(posting)) postings.push(posting);
       }
     }
   }

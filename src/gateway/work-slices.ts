@@ -4,7 +4,7 @@ import { unrefTimer } from "../surface/system-clock.ts";
 const stepsPerSlice = 100_000;
 
 /** Milliseconds between two slices if no request waits. */
-const restMs = 5;
+const restMs = 2;
 
 /** Divides long work into slices, with a turn of the event loop after each. Counts steps, so that slices are the same on each machine. */
 export class WorkSlices {

@@ -1,6 +1,10 @@
 /** What is joined. */
 export interface JoinSetting {
   readonly entries: string[];
+  /** Entries that do not load `core`. @default none */
+  readonly alone?: string[];
+  /** A module that all `entries` load. What it reaches becomes one file. */
+  readonly core: string;
   /** Entries are written under `out` as they stand under this folder. */
   readonly base: string;
   readonly out: string;

@@ -205,19 +205,29 @@ interface Scored {
   readonly scores: Float64Array;
 }
 
+/** An operation by its index in the order of ids. */
+interface Scoring {
+  readonly index: number;
+  readonly score: number;
+}
+
+/** Inserts an operation behind those with the same score. Returns the score that the next one must exceed. */
+function insertScoring(best: Scoring[], scoring: Scoring, count: number): number {
+  const behind = best.findIndex(({ score }) => score < scoring.score);
+  best.splice(behind === -1 ? best.length : behind, 0, scoring);
+  if (best.length > count) best.pop();
+  return best[count - 1]?.score ?? 0;
+}
+
 /** Returns the operations that lack a word with the highest scores, best first: at most `count`, with at least half the highest score. */
 function takeBest(slots: OperationSlots, { ranks, scores }: Scored, count: number): readonly ToolEntry[] {
-  const best: { readonly index: number; readonly score: number }[] = [];
+  const best: Scoring[] = [];
   let least = 0;
   const order = slots.slotsById;
   for (let index = 0; index < order.length; index += 1) {
     const slot = order[index] ?? 0;
     const score = scores[slot] ?? 0;
-    if (score <= least || ranks[slot] !== notFound) continue;
-    const behind = best.findIndex((one) => one.score < score);
-    best.splice(behind === -1 ? best.length : behind, 0, { index, score });
-    if (best.length > count) best.pop();
-    least = best[count - 1]?.score ?? 0;
+    if (score > least && ranks[slot] === notFound) least = insertScoring(best, { index, score }, count);
   }
   const half = (best[0]?.score ?? 0) / 2;
   return entriesAt(
@@ -233,31 +243,45 @@ interface Ranked {
   readonly total: number;
 }
 
-function takeRanked(slots: OperationSlots, ranks: Uint8Array, count: number): Ranked {
+/** Returns the number of operations by rank. */
+function countRanks(ranks: Uint8Array): Uint32Array {
   const sizes = new Uint32Array(notFound + 1);
   for (let slot = 0; slot < ranks.length; slot += 1) {
     const rank = ranks[slot] ?? notFound;
     sizes[rank] = (sizes[rank] ?? 0) + 1;
   }
+  return sizes;
+}
+
+/** Returns, by rank, how many operations belong to the best `count`. */
+function shareOut(sizes: Uint32Array, count: number): Uint32Array {
+  let room = count;
+  return sizes.map((size, rank) => {
+    const share = rank === notFound ? 0 : Math.min(size, room);
+    room -= share;
+    return share;
+  });
+}
+
+/** Returns the operations with the best ranks, best first, then by id: at most `count`. */
+function takeRanked(slots: OperationSlots, ranks: Uint8Array, count: number): Ranked {
+  const sizes = countRanks(ranks);
+  const left = shareOut(sizes, count);
   const total = ranks.length - (sizes[notFound] ?? 0);
-  // All operations of better ranks than `worst` are taken, and so many of `worst`.
-  let [worst, room] = [0, count];
-  for (; worst < notFound && (sizes[worst] ?? 0) <= room; worst += 1) room -= sizes[worst] ?? 0;
   const taken: { readonly rank: number; readonly index: number }[] = [];
   const order = slots.slotsById;
   for (let index = 0; taken.length < Math.min(count, total); index += 1) {
     const rank = ranks[order[index] ?? 0] ?? notFound;
-    if (rank === notFound || rank > worst) continue;
-    if (rank < worst) taken.push({ rank, index });
-    else if (room > 0) {
-      room -= 1;
-      taken.push({ rank, index });
-    }
+    const room = left[rank] ?? 0;
+    if (room === 0) continue;
+    left[rank] = room - 1;
+    taken.push({ rank, index });
   }
   const best = taken.toSorted((one, other) => one.rank - other.rank);
   return { entries: entriesAt(slots, best), total };
 }
 
+/** Returns the number of slots whose operation is visible. */
 function countVisible(visible: Uint8Array): number {
   let count = 0;
   for (let slot = 0; slot < visible.length; slot += 1) count += visible[slot] ?? 0;

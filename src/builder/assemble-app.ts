@@ -11,6 +11,7 @@ import { createUriResolver } from "../catalog/resolve-uri.ts";
 import { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { SurfaceError } from "../errors.ts";
 import { ReconnectingSurface } from "../links/reconnecting-surface.ts";
+import type { LinkChange } from "../links/dial-link.ts";
 import { inProcess } from "../links/in-process.ts";
 import type { Link } from "../links/link.ts";
 import { AskStates } from "../mcp/asking/ask-states.ts";
@@ -39,6 +40,7 @@ import { createReplayTool, replayView, type ViewReplay } from "../views/replay-v
 import { assertViewName, Views } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
+import { observeLink, observeMounts } from "./observe-backend.ts";
 import { ResourceLookup } from "./resource-lookup.ts";
 
 interface AssembleDeps {
@@ -98,12 +100,15 @@ function assembleViews({ definition, held, report, scope }: AssembleDeps) {
 
 /** Creates the connection to the live surface, which connects with its first use. Throws if the surface can never fit the link. */
 function openBackend(definition: AppDefinition, scope: Scope, report: FaultReporter): ReconnectingSurface {
-  const { surface } = definition;
+  const { surface, observers } = definition;
   const link = openLink(definition, scope);
   link.check?.(surface);
-  const onUnreachable = (cause: unknown): void =>
-    void internalError(cause, `reaching surface "${surface.name}"`, report);
-  return owned(scope, new ReconnectingSurface({ link, surface, onUnreachable }));
+  const onUnreachable = (cause: unknown): void => {
+    internalError(cause, `reaching surface "${surface.name}"`, report);
+    observeLink(observers, surface.name, "unreachable");
+  };
+  const onLink = (change: LinkChange): void => observeLink(observers, surface.name, change);
+  return owned(scope, new ReconnectingSurface({ link, surface, onUnreachable, onLink }));
 }
 
 function openLink({ backend, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
@@ -153,6 +158,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const mounted = [...mounts.keys()];
   assertReach(tools, live.current, mounted);
   scope.add(warnAuthor(live, views.views, mounted));
+  if (mounted.length > 0) scope.add(observeMounts(observers, live));
   const find = (id: string): ToolEntry | undefined => live.current.toolOf(id) ?? live.current.tool(id);
   const askTimeouts = options.asking?.timeoutMs;
   const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, confirm, askTimeouts });

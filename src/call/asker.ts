@@ -9,6 +9,7 @@ import { systemClock } from "../surface/system-clock.ts";
 import type { CallContext } from "./call-context.ts";
 import { createNotFound } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { noteAnswered, noteAsked, type ObservedQuestion } from "./observed-call.ts";
 import { CallRounds, digestJson, questionsOf } from "./questions.ts";
 
 /** The earlier rounds of a call that ended with questions. */
@@ -57,6 +58,12 @@ function nameOf({ key, ask }: Question): string {
 /** Returns a digest of a value, which is the same in each round of a host's call and different in other calls. */
 export function digestWithin(call: CallContext, json: JsonValue): string {
   return digestJson(json, questionsOf(call)?.salt);
+}
+
+/** Returns a question as records name it. Its id is the same in each round. */
+function toObservedQuestion({ call, trail, key, ask: { kind } }: Question): ObservedQuestion {
+  const id = digestWithin(call, ["question", `${trail.place}${key}`]).slice(0, 16);
+  return { id, kind, isConfirmation: isConfirmation(key) };
 }
 
 function callOver({ endedWith, root }: CallContext): SurfaceError {
@@ -188,7 +195,12 @@ export class InputRequester {
     const { call, trail, port } = question;
     const key = `${trail.place}${question.key}`;
     const known = questionsOf(call)?.answerTo(key, digest);
-    if (known !== undefined) return Promise.resolve(known);
+    if (known !== undefined) {
+      // Answers of earlier rounds were recorded in these.
+      const isNew = Object.hasOwn(port.resumed?.answers ?? {}, key);
+      if (isNew && call.observed !== undefined) noteAnswered(call, toObservedQuestion(question), known);
+      return Promise.resolve(known);
+    }
     if (hasChanged(call)) {
       const why = "a nested call has already run and may have changed something";
       const message = `the client was not asked ${nameOf(question)}: ${why}; ask first, or make the calls one by one`;
@@ -205,6 +217,7 @@ export class InputRequester {
     if (changed > 1) return Promise.reject(changedAgain(question.key));
     if (changed === 1 && !isConfirmation(question.key)) this.#reportChanged(question);
     this.#stamp(call);
+    if (call.observed !== undefined) noteAsked(call, toObservedQuestion(question));
     questions?.open(key, { ask, digest, changed, call });
     return new Promise((_, reject) => void trail.wait(reject));
   }
@@ -230,8 +243,16 @@ export class InputRequester {
     const name = nameOf(question);
     const controller = new AbortController();
     const release = this.#deps.deadlines.hold(call);
+    const observed = call.observed && toObservedQuestion(question);
+    if (observed !== undefined) noteAsked(call, observed);
     return new Promise((resolve, reject) => {
+      let isOver = false;
+      const end = (answer?: JsonObject): void => {
+        if (observed !== undefined && !isOver) noteAnswered(call, observed, answer);
+        isOver = true;
+      };
       const fail = (error: Error): void => {
+        end();
         settle();
         reject(error);
         controller.abort(error);
@@ -245,7 +266,16 @@ export class InputRequester {
         answered();
         release();
       };
-      new Promise<JsonObject>((pushed) => pushed(push(ask, controller.signal))).finally(settle).then(resolve, reject);
+      new Promise<JsonObject>((pushed) => pushed(push(ask, controller.signal))).finally(settle).then(
+        (answer) => {
+          end(answer);
+          resolve(answer);
+        },
+        (cause: unknown) => {
+          end();
+          reject(cause);
+        },
+      );
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { ToolEntry } from "../catalog/entry.ts";
 import { createErrorResult, toResultText, type ErrorResult, type ToolOutcome } from "../catalog/outcome.ts";
 import { toDefined } from "../observe/to-defined.ts";
-import type { ObservedOperation, Outcome, RefusalStage } from "../observe/observation.ts";
+import type { ObservedOperation, Outcome, QuestionAsked, RefusalStage } from "../observe/observation.ts";
 import type { ObservedWork, WorkOutcome } from "../observe/observed-work.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { CallContext } from "./call-context.ts";
@@ -60,6 +60,25 @@ export function observeNested(entry: ToolEntry, args: JsonObject, call: CallCont
   if (parent === undefined || id === undefined) return undefined;
   const values = { input: entry.input.json, output: entry.output.json, arguments: args };
   return parent.nest({ id, operation: toObservedTool(entry), values }, call.caller);
+}
+
+/** A question to the client, as records name it. */
+export type ObservedQuestion = Pick<QuestionAsked, "id" | "kind" | "isConfirmation">;
+
+/** Records that the client is asked. */
+export function noteAsked({ observed }: CallContext, question: ObservedQuestion): void {
+  observed?.note({ type: "question-asked", ...question });
+}
+
+/** Records the answer of the client; `undefined` for no answer. */
+export function noteAnswered(
+  { observed }: CallContext,
+  question: ObservedQuestion,
+  answer: JsonObject | undefined,
+): void {
+  const action = answer?.["action"] ?? "accept";
+  const known = action === "accept" || action === "decline" || action === "cancel" ? action : "failed";
+  observed?.note({ type: "question-answered", ...question, answer: answer === undefined ? "failed" : known });
 }
 
 /** Records the end of a nested call. */

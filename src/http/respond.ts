@@ -92,7 +92,7 @@ export interface ResponderDeps {
   readonly addressOf?: ((request: HttpRequest) => string | undefined) | undefined;
 }
 
-const channel = Object.freeze({ transport: "http" });
+const channel = Object.freeze({ transport: "http", session: undefined });
 
 /** Answers with JSON in one piece. */
 export class Responder {

@@ -16,6 +16,7 @@ import type { RequestFrame } from "../mcp/parse-frame.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import { Listens } from "../mcp/subscriptions/listens.ts";
 import { Outbox, type WatchDeps } from "../mcp/subscriptions/topic-watch.ts";
+import { ObservedChannel, observeStream } from "../observe/observed-channel.ts";
 import { isRefused, type Permit } from "./admission.ts";
 import { onTokenExpiry } from "./auth/verdict.ts";
 import type { HeldBytes } from "./body.ts";
@@ -207,7 +208,7 @@ export class StatelessHandler {
     this.#listens = new ListenStreams(http, (key, answer) => this.#dispatcher.answer(key, answer));
     this.#dispatcher = new Dispatcher<StatelessRequest>({
       runtime,
-      channel: { transport: "http" },
+      channel: new ObservedChannel(runtime.observers, "http"),
       subscriptions: this.#listens,
       queueOf: (turn, { caller }) => admission.queueOf(turn, caller),
     });
@@ -281,7 +282,7 @@ export class StatelessHandler {
 interface OpenListen {
   readonly request: StatelessRequest;
   readonly listens: Listens;
-  readonly permit: Permit;
+  permit: Permit;
   stopExpiry?: () => void;
 }
 
@@ -316,6 +317,7 @@ class ListenStreams {
     if (refusal !== undefined) this.#complete(key, refusal);
     // The client may have left, or the token may have expired, during the first message.
     if (!this.#open.has(key)) return true;
+    open.permit = observeStream(this.#http.runtime.observers, caller, permit);
     request.listen();
     open.stopExpiry = onTokenExpiry(clock, caller, () => open.listens.close());
     return true;

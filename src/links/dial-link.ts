@@ -5,7 +5,7 @@ import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { isRelayed } from "../surface/relayed.ts";
 import { createDropped } from "./droppable.ts";
-import type { Connection, Link } from "./link.ts";
+import type { CloseReason, Connection, Link } from "./link.ts";
 
 /** A connection as the spine holds it. */
 export interface OpenedLink extends HeldLink {
@@ -15,6 +15,9 @@ export interface OpenedLink extends HeldLink {
   /** Returns whether the far side has not announced its end. */
   isOpen(): boolean;
 }
+
+/** `up`: a connection has opened. Otherwise the reason for its end. */
+export type LinkChange = "up" | CloseReason["kind"];
 
 /** Dependencies of {@link createDial}. */
 export interface DialDeps {
@@ -28,6 +31,8 @@ export interface DialDeps {
   readonly gate?: (() => Promise<void> | undefined) | undefined;
   /** Receives the first failure after each success. */
   onUnreachable(cause: unknown): void;
+  /** Called when a connection has opened, and when it has ended. Must not throw. */
+  readonly onLink?: ((change: LinkChange) => void) | undefined;
 }
 
 function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): OpenedLink {
@@ -65,6 +70,20 @@ function report(connection: Connection<Spec>, events: DialEvents<OpenedLink>, de
     () => events.leaving(),
     () => {},
   );
+  const { onLink } = deps;
+  if (onLink !== undefined) {
+    onLink("up");
+    let hasLeft = false;
+    connection.leaving?.then(
+      () => (hasLeft = true),
+      () => {},
+    );
+    connection.closed.then(
+      // This side closes a connection whose far side said goodbye.
+      ({ kind }) => onLink(hasLeft && kind === "closed" ? "gone" : kind),
+      () => onLink("lost"),
+    );
+  }
   events.opened(link);
 }
 

@@ -10,7 +10,7 @@ import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../s
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
-import { createDial, type OpenedLink } from "./dial-link.ts";
+import { createDial, type LinkChange, type OpenedLink } from "./dial-link.ts";
 import { isRead } from "./droppable.ts";
 import { localSurfaceFinder } from "./in-process.ts";
 import type { Link } from "./link.ts";
@@ -67,6 +67,8 @@ export interface ReconnectingSurfaceOptions {
   readonly gate?: () => Promise<void> | undefined;
   /** Receives the reason each time that the live surface becomes unreachable. */
   readonly onUnreachable?: (cause: unknown) => void;
+  /** Called when a connection has opened, and when it has ended. */
+  readonly onLink?: ((change: LinkChange) => void) | undefined;
 }
 
 const defaultIdleMs = 30_000;
@@ -92,9 +94,9 @@ export class ReconnectingSurface {
 
   constructor(options: ReconnectingSurfaceOptions) {
     const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = options;
-    const { outlivesLink = false, gate, onUnreachable = () => {} } = options;
+    const { outlivesLink = false, gate, onUnreachable = () => {}, onLink } = options;
     const what = `surface "${surface.name}"`;
-    const dial = createDial({ link, surface, closing: this.#closing, outlivesLink, gate, onUnreachable });
+    const dial = createDial({ link, surface, closing: this.#closing, outlivesLink, gate, onUnreachable, onLink });
     this.#surface = surface;
     // Requests keep the process alive. A connection that is kept, or dialled for watches alone, does not.
     this.#clock = options.clock ?? waitingClock;

@@ -3,7 +3,8 @@ import { SurfaceError } from "../errors.ts";
 import { SlotMap } from "../spine/collections.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
-import { ObservedRequest, tellRefused, type ObservedChannel } from "./observed-request.ts";
+import type { ObservedChannel } from "../observe/observed-channel.ts";
+import { observeRequest, tellRefused, type ObservedRequest } from "./observed-request.ts";
 import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import { downgrade } from "./protocol-features.ts";
@@ -291,16 +292,17 @@ export class Dispatcher<TRequest extends ClientRequest> {
     if (this.#open.has(key)) return this.#refuse(request, duplicateId);
     if (typeof token === "object") return this.#refuse(request, token);
     const method = this.#methods[request.era].get(name);
-    const isObserved = this.#deps.runtime.observers.all !== undefined;
+    const { runtime, channel } = this.#deps;
+    const isObserved = runtime.observers.all !== undefined;
     request.dispatcher = this;
     request.method = method;
     if (method === undefined) {
-      if (isObserved) this.#observe(request);
+      if (isObserved) request.observed = observeRequest(runtime.observers, request, channel);
       const isQueued = this.#deps.queuesSubscribe === true && name === "resources/subscribe";
       return this.#enter(request, isQueued ? "reads" : "none");
     }
     request.call = request.open(token);
-    if (isObserved) this.#observe(request);
+    if (isObserved) request.observed = observeRequest(runtime.observers, request, channel);
     this.#enter(request, method.turn);
   }
 
@@ -375,16 +377,6 @@ export class Dispatcher<TRequest extends ClientRequest> {
       if (!isWaiting) request.call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
       if (request.ended !== undefined) request.ended();
       else if (isWaiting || request.call === undefined) this.answer(request.key, closing);
-    }
-  }
-
-  #observe(request: TRequest): void {
-    const { runtime, channel } = this.#deps;
-    try {
-      request.observed = new ObservedRequest(runtime.observers, request, channel);
-    } catch (cause) {
-      // A request must not fail because it is observed.
-      void internalError(cause, "recording a request", runtime.report);
     }
   }
 

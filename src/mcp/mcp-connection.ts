@@ -16,11 +16,13 @@ import {
   missingEnvelope,
   readClient,
   unsupportedVersion,
+  versionOf,
   withClient,
 } from "./envelope.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
-import { tellRefused, type ObservedChannel } from "./observed-request.ts";
+import { ObservedChannel } from "../observe/observed-channel.ts";
+import { tellRefused } from "./observed-request.ts";
 import { ClientLog, LastSteps, toLogSink, toProgressSink, type NotificationOutput } from "./notifications.ts";
 import {
   alreadyInitialised,
@@ -191,14 +193,13 @@ interface RefusalOptions {
   readonly stage?: RefusalStage;
 }
 
-const stdioChannel: ObservedChannel = Object.freeze({ transport: "stdio" });
-
 /**
  * Serves one connection: checks every frame, decides the era and answers each request. Every request gets one answer, or none
  * after its client cancelled it.
  */
 export class McpConnection {
   readonly #runtime: AppRuntime;
+  readonly #channel: ObservedChannel;
   readonly #send: (json: string) => void;
   readonly #era = new EraState();
   readonly #user: Caller;
@@ -216,6 +217,7 @@ export class McpConnection {
 
   constructor({ runtime, send, clock = systemClock, stallMs = 30_000, caller = anonymous }: McpConnectionDeps) {
     this.#runtime = runtime;
+    this.#channel = new ObservedChannel(runtime.observers, "stdio");
     this.#send = send;
     this.#user = caller;
     this.#caller = caller;
@@ -241,7 +243,7 @@ export class McpConnection {
     });
     this.#dispatcher = new Dispatcher<GateRequest>({
       runtime,
-      channel: stdioChannel,
+      channel: this.#channel,
       subscriptions: this.#subscriptions,
       queueOf: (turn) => this.#queues[turn],
       onOver: () => this.#onOver?.(),
@@ -291,6 +293,12 @@ export class McpConnection {
     this.#closed = true;
     this.#connection.asks.close();
     this.#dispatcher.close();
+    this.#channel.end("closed");
+  }
+
+  #startSession(caller: Caller, { params }: RequestFrame): void {
+    const version = versionOf(params);
+    this.#channel.start(caller, typeof version === "string" ? version : undefined);
   }
 
   #onRequest(frame: RequestFrame): void {
@@ -302,6 +310,7 @@ export class McpConnection {
     const caller = this.#callerOf(frame, era);
     const view = this.#runtime.viewFor(caller);
     if (view.kind === "error") return this.#refuse(id, view, { era, caller });
+    if (era === "modern" && this.#runtime.observers.all !== undefined) this.#startSession(caller, frame);
     this.#dispatcher.serve(new GateRequest(this.#connection, { frame, caller, view }, era));
   }
 
@@ -332,6 +341,7 @@ export class McpConnection {
     this.#era.initialised(frame.id);
     this.#caller = caller;
     this.#connection.version = version;
+    this.#channel.start(caller, version);
     this.#connection.kinds = clientKinds(ownParam(frame.params, "capabilities"));
   }
 
@@ -343,7 +353,7 @@ export class McpConnection {
   ): void {
     const { observers } = this.#runtime;
     const staged = stage === undefined ? error : { ...error, stage };
-    if (observers.all !== undefined) tellRefused(observers, { error: staged, channel: stdioChannel, caller });
+    if (observers.all !== undefined) tellRefused(observers, { error: staged, channel: this.#channel, caller });
     this.#answer(id, error, era);
   }
 

@@ -3,8 +3,9 @@ import { authorise } from "../call/authorise.ts";
 import { toObservedTool, toOutcome } from "../call/observed-call.ts";
 import type { EntryGuard, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { toDefined } from "../observe/to-defined.ts";
+import type { ObservedChannel } from "../observe/observed-channel.ts";
 import { ObservedWork, toOrigin, type WorkOutcome, type OperationSchemas } from "../observe/observed-work.ts";
-import type { ObservedOperation, RefusalStage, RequestStart, Transport } from "../observe/observation.ts";
+import type { ObservedOperation, RefusalStage, RequestStart } from "../observe/observation.ts";
 import type { Observers } from "../observe/observers.ts";
 import { readTraceContext } from "../observe/trace-context.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
@@ -14,13 +15,6 @@ import type { RequestFrame } from "./parse-frame.ts";
 import { ownParam, rpcCodes, type Era, type RpcAnswer, type RpcError, type RpcResult } from "./protocol.ts";
 import { truncatedMetaKey } from "./render-result.ts";
 import type { ResolvedView } from "./resolved-view.ts";
-
-/** The way by which the requests of a dispatcher come. */
-export interface ObservedChannel {
-  readonly transport: Transport;
-  /** The session in records; `undefined` without sessions. */
-  readonly session?: string | undefined;
-}
 
 /** A request of a client. */
 interface ReceivedRequest {
@@ -161,7 +155,7 @@ interface RefusedRequest {
   readonly address?: string | undefined;
   /** @default none: the HTTP status says it all */
   readonly error?: Pick<RpcError, "stage" | "code" | "data"> | undefined;
-  readonly channel: ObservedChannel;
+  readonly channel: Pick<ObservedChannel, "transport" | "session">;
   /** @default not known yet */
   readonly caller?: Caller | undefined;
   /** @default the stage that the error stands for */
@@ -218,5 +212,20 @@ export class ObservedRequest extends ObservedWork {
   #end(outcome: WorkOutcome, readResult: () => JsonValue | undefined): void {
     const callId = this.#call?.tracked?.requestId;
     this.end(callId === undefined ? outcome : { ...outcome, callId }, readResult);
+  }
+}
+
+/** Records the start of a request; returns `undefined` without observers. Never throws. */
+export function observeRequest(
+  observers: Observers,
+  request: ReceivedRequest,
+  channel: ObservedChannel,
+): ObservedRequest | undefined {
+  if (observers.all === undefined) return undefined;
+  try {
+    return new ObservedRequest(observers, request, channel);
+  } catch (cause) {
+    observers.fail(cause);
+    return undefined;
   }
 }

@@ -44,9 +44,9 @@ export type RefusalStage =
   | "token"
   /** The view is unknown, or denied to the caller. */
   | "view"
-  /** The bytes of the body: too many, too late, or not UTF-8. */
+  /** The bytes of the body: too many, or too late. */
   | "body"
-  /** Not a JSON-RPC message, or one over a bound. */
+  /** Not a JSON-RPC message in UTF-8, or one over a bound. */
   | "frame"
   /** Handshake, protocol version, or headers that differ from the body. */
   | "envelope"
@@ -132,7 +132,7 @@ export interface RequestStart extends RequestWork, Begun {
   readonly type: "request-start";
 }
 
-/** A request was answered, cancelled or dropped. Exactly one for each start. */
+/** A request was answered, cancelled or dropped. Exactly one for each start. May follow the end of its session by a turn. */
 export interface RequestEnd extends RequestWork, Ended {
   readonly type: "request-end";
   /** The id of its call in `app.calls`, if a tool was called. */
@@ -169,8 +169,107 @@ export interface Refused extends Partial<Origin> {
   readonly address?: string;
 }
 
+/** The fields of all records of one question to the client. */
+interface QuestionWork extends Work {
+  /** The id of the request or nested call that asks. */
+  readonly parent: string;
+  /** `elicit`: a form for the user. `sample`: a request to the client's model. `roots`: a request for its roots. */
+  readonly kind: "elicit" | "sample" | "roots";
+  /** Whether the user is asked to confirm a call. */
+  readonly isConfirmation: boolean;
+}
+
+/** The client was asked. From 2026-07-28 on the request ends with it. */
+export interface QuestionAsked extends QuestionWork {
+  readonly type: "question-asked";
+}
+
+/** The client has answered, or did not in time. From 2026-07-28 on by another request, whose id is `parent`. */
+export interface QuestionAnswered extends QuestionWork {
+  readonly type: "question-answered";
+  /** The choice of the user, `accept` for an answer of another kind, or `failed` without an answer. */
+  readonly answer: "accept" | "decline" | "cancel" | "failed";
+}
+
+/** The fields of all records of one session or stream. */
+interface Connected extends Origin {
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** Identifies the session or stream. */
+  readonly id: string;
+}
+
+/** A client has connected: a handshake succeeded, or the first request from 2026-07-28 on came over stdio. */
+export interface SessionStart extends Connected {
+  readonly type: "session-start";
+}
+
+/** A session has ended. Exactly one for each start. */
+export interface SessionEnd extends Connected {
+  readonly type: "session-end";
+  readonly ms: number;
+  /** `client`: the client ended it. `idle`: it had no request for too long, or gave way to another. `closed`: the server closes. */
+  readonly reason: "client" | "idle" | "closed";
+}
+
+/** A client over HTTP has opened a stream of notices: by GET, or by `subscriptions/listen`. */
+export interface StreamStart extends Connected {
+  readonly type: "stream-start";
+}
+
+/** A stream of notices has ended. Exactly one for each start. */
+export interface StreamEnd extends Connected {
+  readonly type: "stream-end";
+  readonly ms: number;
+}
+
+/** The app has connected to its live surface. */
+export interface LinkUp {
+  readonly type: "link-up";
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  readonly surface: string;
+}
+
+/** The connection to the live surface has ended, or could not be opened. */
+export interface LinkDown {
+  readonly type: "link-down";
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  readonly surface: string;
+  /** `closed`: this side closed it. `gone`: the live surface said goodbye. `lost`: it broke. `unreachable`: there was none. */
+  readonly reason: "closed" | "gone" | "lost" | "unreachable";
+}
+
+/** Mounted tools have come or gone. */
+export interface MountChange {
+  readonly type: "mount-change";
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** The ids of the tools that came, 100 at most. */
+  readonly added: readonly string[];
+  /** The ids of the tools that went, 100 at most. */
+  readonly removed: readonly string[];
+  /** The number of all tools of the app. */
+  readonly tools: number;
+}
+
 /** A record of what an app does. Frozen. */
-export type Observation = RequestStart | RequestEnd | CallStart | CallEnd | Refused;
+export type Observation =
+  | RequestStart
+  | RequestEnd
+  | CallStart
+  | CallEnd
+  | Refused
+  | QuestionAsked
+  | QuestionAnswered
+  | SessionStart
+  | SessionEnd
+  | StreamStart
+  | StreamEnd
+  | LinkUp
+  | LinkDown
+  | MountChange;
 
 /** The start of a request or nested call. */
 export type WorkStart = RequestStart | CallStart;

@@ -1,7 +1,17 @@
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import { defaultView, type Caller } from "../surface/caller.ts";
 import { toDefined } from "./to-defined.ts";
-import type { CallStart, Ended, ObservedCaller, ObservedOperation, Origin, WorkEnd, WorkStart } from "./observation.ts";
+import type {
+  CallStart,
+  Ended,
+  ObservedCaller,
+  ObservedOperation,
+  Origin,
+  QuestionAnswered,
+  QuestionAsked,
+  WorkEnd,
+  WorkStart,
+} from "./observation.ts";
 import type { SubscribedObserver } from "./observers.ts";
 
 /** The JSON Schemas of an operation. */
@@ -22,6 +32,11 @@ export interface NestedWork {
   readonly operation: ObservedOperation;
   readonly values: WorkValues;
 }
+
+/** The fields of a question that its request does not determine. */
+export type NotedQuestion =
+  | Pick<QuestionAsked, "type" | "id" | "kind" | "isConfirmation">
+  | Pick<QuestionAnswered, "type" | "id" | "kind" | "isConfirmation" | "answer">;
 
 /** The fields of an end that depend on the outcome. */
 export type WorkOutcome = Omit<Ended, "ms" | "result">;
@@ -92,6 +107,15 @@ export class ObservedWork {
       operation: Object.freeze(operation),
     });
     return new ObservedWork(this.#observers, start, values);
+  }
+
+  /** Records a question of the request or call, or its answer. */
+  note(question: NotedQuestion): void {
+    const { transport, protocol, session, caller, client, view, operation, trace } = this.start;
+    const shared = { transport, protocol, session, caller, client, view, operation, trace };
+    const record = toDefined({ ...shared, at: Date.now(), parent: this.start.id, ...question });
+    Object.freeze(record);
+    for (const subscription of this.#observers) subscription.tell(record);
   }
 
   /**

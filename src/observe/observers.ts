@@ -153,6 +153,11 @@ export class Observers {
     return `${this.prefix}-${this.#count}`;
   }
 
+  /** Reports an error of this package in making a record: no request must fail because it is observed. */
+  fail(cause: unknown): void {
+    internalError(cause, "recording what an app does", this.#report);
+  }
+
   /** Sends a record that belongs to no request. */
   tell(observation: Observation): void {
     Object.freeze(observation);

@@ -2,7 +2,8 @@ import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
 import { createQueues, ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
-import { tellRefused, type ObservedChannel } from "../mcp/observed-request.ts";
+import { ObservedChannel } from "../observe/observed-channel.ts";
+import { tellRefused } from "../mcp/observed-request.ts";
 import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
 import { closing, progressTokenOf, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
@@ -92,8 +93,6 @@ class V1ClientRequest extends ClientRequest {
   }
 }
 
-const channel: ObservedChannel = Object.freeze({ transport: "sdk-v1" });
-
 const stallMs = 30_000;
 
 /** The longest delay that a timer can have, in milliseconds. */
@@ -106,6 +105,7 @@ const maxDelayMs = 2 ** 31 - 1;
 export class V1Connection {
   readonly #deps: V1ConnectionDeps;
   readonly #log = new ClientLog();
+  readonly #channel: ObservedChannel;
   readonly #queues = createQueues();
   readonly #output = new V1Output((full) => this.#setFull(full));
   readonly #subscriptions: SubscriptionSession;
@@ -126,6 +126,7 @@ export class V1Connection {
   constructor(deps: V1ConnectionDeps) {
     const { runtime, port, options, logsItself } = deps;
     this.#deps = deps;
+    this.#channel = new ObservedChannel(runtime.observers, "sdk-v1");
     // The server knows which lines its client wants to read.
     if (logsItself) this.#log.setLevel({ level: "debug" });
     const { rateLimit } = options;
@@ -143,7 +144,7 @@ export class V1Connection {
     });
     this.#dispatcher = new Dispatcher({
       runtime,
-      channel,
+      channel: this.#channel,
       subscriptions: this.#subscriptions,
       queueOf: (turn) => this.#queues[turn],
     });
@@ -166,6 +167,7 @@ export class V1Connection {
     this.#isInitialised = true;
     if (this.#isClosed) return;
     const owner = this.#owner ?? toUnknownCaller(options, port.clientInfo);
+    this.#channel.start(owner, undefined);
     if (runtime.viewFor(owner).kind === "view") this.#subscriptions.initialised(owner);
   }
 
@@ -177,6 +179,7 @@ export class V1Connection {
     this.#subscriptions.close();
     this.#questions.drain();
     this.#dispatcher.close();
+    this.#channel.end("closed");
   }
 
   #setFull(full: boolean): void {
@@ -195,7 +198,8 @@ export class V1Connection {
     const { extra, method } = request;
     const { runtime, options, port } = this.#deps;
     const refuse = (error: RpcError, caller?: Caller): void => {
-      if (runtime.observers.all !== undefined) tellRefused(runtime.observers, { error, channel, caller });
+      if (runtime.observers.all !== undefined)
+        tellRefused(runtime.observers, { error, channel: this.#channel, caller });
       settle(error);
     };
     if (this.#isClosed) return refuse(closing);

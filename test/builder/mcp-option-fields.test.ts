@@ -18,6 +18,7 @@ describe("options of an app", () => {
       pageSize: 1,
       changeWindowMs: 0,
       onFault: () => {},
+      observe: [() => {}, { record: () => {} }],
       toRefusal: () => undefined,
     };
     expect(() => mcp(counter, options)).not.toThrow();
@@ -49,6 +50,8 @@ describe("options of an app", () => {
     [{ changeWindowMs: Number.NaN }, '"changeWindowMs" must be a number'],
     [{ changeWindowMs: "100" }, '"changeWindowMs" must be a number'],
     [{ onFault: "log" }, '"onFault" must be a function'],
+    [{ observe: "log" }, "Cannot observe an app: the observer must be a function"],
+    [{ observe: [{}] }, "Cannot observe an app: the observer must be a function"],
   ])("mcp() throws INVALID_OPTION for %j", (options, sentence) => {
     expectRefusal(() => cast(mcp, counter, options), "INVALID_OPTION", sentence);
   });

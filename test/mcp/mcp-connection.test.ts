@@ -1,3 +1,4 @@
+import { ObservedChannel } from "../../src/observe/observed-channel.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -54,7 +55,7 @@ describe("Dispatcher", () => {
     }
     const dispatcher = new Dispatcher<Waiting>({
       runtime,
-      channel: { transport: "test" },
+      channel: new ObservedChannel(runtime.observers, "test"),
       subscriptions: { serve: () => true, cancel: () => {} },
       queueOf: () => new CallQueue(),
     });

@@ -42,6 +42,7 @@ describe("the bundle", () => {
       "json-rpc",
       "links",
       "mcp",
+      "observe",
       "options",
       "schema",
       "spine",

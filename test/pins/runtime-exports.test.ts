@@ -40,6 +40,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "projected",
     "readOnly",
     "readViewRules",
+    "redactSecrets",
     "resourceBlock",
     "richContent",
     "serveOverStdio",

@@ -15,7 +15,10 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../../mcp/protocol.ts";
+import { observeRequest, type ObservedRequest } from "../../mcp/observed-request.ts";
 import { downgrade } from "../../mcp/protocol-features.ts";
+import type { SessionEnd } from "../../observe/observation.ts";
+import { ObservedChannel } from "../../observe/observed-channel.ts";
 import type { OverBudget } from "../../spine/budget.ts";
 import { callerKey, type Caller } from "../../surface/caller.ts";
 import { isRefused, type Permit } from "../admission.ts";
@@ -118,7 +121,7 @@ export class SessionHandler {
   delete(exchange: HttpExchange): void {
     const session = this.#find(exchange);
     if (session === undefined) return;
-    this.#end(session);
+    this.#end(session, "client");
     exchange.reply.answer({ status: 200 });
   }
 
@@ -140,7 +143,7 @@ export class SessionHandler {
     this.#isDraining = true;
     this.#stopTimer?.();
     this.#stopTimer = undefined;
-    for (const session of this.#sessions.values()) this.#end(session);
+    for (const session of this.#sessions.values()) this.#end(session, "closed");
   }
 
   /** Resolves when no handler runs. A handler that never settles keeps it from that. */
@@ -201,15 +204,28 @@ export class SessionHandler {
   async #initialise({ reply }: HttpExchange, admitted: AdmittedRequest, permit: Permit): Promise<void> {
     const { responder, runtime } = this.#setting;
     const { id, method } = admitted.frame;
+    const channel = new ObservedChannel(runtime.observers, "http");
+    const observed = this.#observe(admitted, channel);
     try {
       const answer = await this.#handshake(admitted);
-      const headers = answer.kind === "result" ? this.#create(admitted, permit) : {};
+      const headers = answer.kind === "result" ? this.#create(admitted, permit, channel) : {};
       if (answer.kind === "error") permit.release();
+      observed?.answered(answer);
       responder.answer(reply, answer, { id, headers });
     } catch (cause) {
       permit.release();
-      responder.answer(reply, toInternalAnswer(cause, method, runtime.report), { id, status: 500 });
+      const answer = toInternalAnswer(cause, method, runtime.report);
+      observed?.answered(answer);
+      responder.answer(reply, answer, { id, status: 500 });
     }
+  }
+
+  /** Records a handshake, which no dispatcher serves. */
+  #observe(admitted: AdmittedRequest, channel: ObservedChannel): ObservedRequest | undefined {
+    const { method, params } = admitted.frame;
+    const known = { method: this.#methods.legacy.get(method), version: negotiate(params) };
+    const request = { ...admitted, ...known, era: "legacy", call: undefined } as const;
+    return observeRequest(this.#setting.runtime.observers, request, channel);
   }
 
   async #handshake({ frame, caller, view }: AdmittedRequest): Promise<RpcAnswer> {
@@ -222,11 +238,16 @@ export class SessionHandler {
   }
 
   /** Creates a session. Returns the headers with its id. */
-  #create({ frame, caller }: AdmittedRequest, permit: Permit): Readonly<Record<string, string>> {
+  #create(
+    { frame, caller }: AdmittedRequest,
+    permit: Permit,
+    channel: ObservedChannel,
+  ): Readonly<Record<string, string>> {
     const id = crypto.randomUUID();
     const kinds = clientKinds(ownParam(frame.params, "capabilities"));
     const version = negotiate(frame.params);
-    this.#sessions.set(id, new Session({ http: this.#setting, id, permit, caller, kinds, version }));
+    channel.start(caller, version);
+    this.#sessions.set(id, new Session({ http: this.#setting, id, permit, caller, kinds, version, channel }));
     this.#arm(this.#setting.bounds.sessionIdleMs);
     return { "mcp-session-id": id };
   }
@@ -247,15 +268,15 @@ export class SessionHandler {
       const givesWay = idleSince <= latest || session.hasLeft;
       if (givesWay && idleSince < since) [idlest, since] = [session, idleSince];
     }
-    if (idlest !== undefined) this.#end(idlest);
+    if (idlest !== undefined) this.#end(idlest, "idle");
     return idlest !== undefined;
   }
 
   /** Ends a session. Its permit is released when no handler runs for it. */
-  #end(session: Session): void {
+  #end(session: Session, reason: SessionEnd["reason"]): void {
     this.#sessions.delete(session.id);
     this.#dropped += session.dropped;
-    session.close();
+    session.close(reason);
     this.#ending.add(session);
     session.dispatcher.whenIdle(() => void this.#ending.delete(session));
   }
@@ -277,7 +298,7 @@ export class SessionHandler {
     for (const session of this.#sessions.values()) {
       const leftMs = (session.idleSince ?? now) + bounds.sessionIdleMs - now;
       // Timers may fire less than a millisecond early.
-      if (leftMs < 1) this.#end(session);
+      if (leftMs < 1) this.#end(session, "idle");
       else nextMs = Math.min(nextMs, leftMs);
     }
     return nextMs;

@@ -1,4 +1,5 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import { observeStream } from "../../observe/observed-channel.ts";
 import { isRefused } from "../admission.ts";
 import { acceptsType } from "../check-head.ts";
 import type { HttpDeps } from "../http-deps.ts";
@@ -206,8 +207,14 @@ export class SessionStreams {
     if (exchange.reply.isOver) return;
     if (this.#isDraining && stream === this.#notices) return this.#refuse(exchange, closing, 503);
     // A client that resumes takes over the permit of the reader before.
-    const permit = stream.takePermit() ?? this.http.admission.openStream(exchange.caller);
-    if (!isRefused(permit)) return this.read(stream, exchange, { after, permit });
+    const taken = stream.takePermit();
+    if (taken !== undefined) return this.read(stream, exchange, { after, permit: taken });
+    const { admission, runtime } = this.http;
+    const permit = admission.openStream(exchange.caller);
+    if (!isRefused(permit)) {
+      const observed = observeStream(runtime.observers, exchange.caller, permit);
+      return this.read(stream, exchange, { after, permit: observed });
+    }
     this.#refuse(exchange, toRpcError(rpcCodes.busy, "Server busy: too many streams are open", permit), 429);
   }
 

@@ -2,11 +2,15 @@ import type { LogSink } from "../../call/call-context.ts";
 import type { AskKind } from "../../catalog/asking/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { Dispatcher, type AdmittedRequest } from "../../mcp/dispatcher.ts";
+import { ping } from "../../mcp/methods.ts";
+import { observeRequest } from "../../mcp/observed-request.ts";
 import { ClientLog } from "../../mcp/notifications.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
+import type { SessionEnd } from "../../observe/observation.ts";
+import type { ObservedChannel } from "../../observe/observed-channel.ts";
 import { grantKey, type Caller } from "../../surface/caller.ts";
 import { internalError } from "../../surface/fault.ts";
 import type { Permit } from "../admission.ts";
@@ -83,6 +87,7 @@ export interface SessionDeps {
   readonly kinds: ReadonlySet<AskKind>;
   /** The protocol version of the handshake. */
   readonly version: string;
+  readonly channel: ObservedChannel;
 }
 
 /** From this version on clients understand an event without data: an id to resume from. */
@@ -140,7 +145,7 @@ export class Session {
     const queues = http.admission.openQueues(caller);
     this.dispatcher = new Dispatcher<SessionRequest>({
       runtime: http.runtime,
-      channel: { transport: "http", session: http.runtime.observers.nextId() },
+      channel: deps.channel,
       subscriptions: this.#subscriptions,
       queueOf: (turn, request) => http.admission.queueOf(turn, request.caller, queues),
       queuesSubscribe: true,
@@ -204,8 +209,7 @@ export class Session {
   /** Serves a request. */
   request(exchange: HttpExchange, admitted: AdmittedRequest): void {
     const { frame, caller } = admitted;
-    const { headers, http } = this.streams;
-    if (frame.method === "ping") return http.responder.answer(exchange.reply, emptyResult, { id: frame.id, headers });
+    if (frame.method === "ping") return this.#ping(exchange, admitted);
     this.#addScopes(caller);
     this.dispatcher.serve(new SessionRequest(this, exchange, admitted));
   }
@@ -246,9 +250,10 @@ export class Session {
   }
 
   /** Aborts the running calls, ends every stream and releases the permit. Never throws. Callable twice. */
-  close(): void {
+  close(reason: SessionEnd["reason"] = "closed"): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#deps.channel.end(reason);
     this.#isDraining = true;
     try {
       this.#asks?.close();
@@ -261,6 +266,13 @@ export class Session {
     }
     // Handlers that ignore their signal run on: a client that ends its sessions must not run more of them than others.
     this.dispatcher.whenIdle(() => this.#deps.permit.release());
+  }
+
+  #ping({ reply }: HttpExchange, admitted: AdmittedRequest): void {
+    const { headers, http } = this.streams;
+    const request = { ...admitted, era: "legacy", version: this.version, method: ping, call: undefined } as const;
+    observeRequest(http.runtime.observers, request, this.#deps.channel)?.answered(emptyResult);
+    http.responder.answer(reply, emptyResult, { id: admitted.frame.id, headers });
   }
 
   /** Adds the rights of a caller: from now on the streams may carry data that needs them. */

@@ -1,0 +1,156 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { describe, expect, it } from "vitest";
+import type { Observation, Observer, ObserverOption } from "../../src/index.ts";
+import { doors } from "../properties/doors.ts";
+import { createObservedApp } from "./observed-app.ts";
+
+const networkDoors = doors.filter(({ name }) => !name.startsWith("the test client"));
+
+interface Answered {
+  readonly texts: readonly string[];
+  readonly faults: readonly string[];
+  readonly records: readonly Observation[];
+}
+
+/** Calls tools with an observer, and returns the answers and faults. */
+async function callWith(
+  door: (typeof doors)[number],
+  observe: ObserverOption,
+  names: readonly string[] = ["inner", "outer"],
+): Promise<Answered> {
+  const { app, records, faults } = createObservedApp();
+  app.observe(observe);
+  const open = await door.open(app, undefined);
+  const texts: string[] = [];
+  for (const name of names) {
+    texts.push((await open.ask("tools/call", { name, arguments: name === "inner" ? { deep: 2 } : {} })).text);
+  }
+  await open.close();
+  return { texts, faults: faults.map(String), records };
+}
+
+const never = (): Promise<void> => new Promise(() => {});
+const quiet = (): void => {};
+
+const hostile: Readonly<Record<string, () => ObserverOption>> = {
+  "throws in record()": () => () => {
+    throw new Error("observer");
+  },
+  "rejects in record()": () => async () => {
+    throw new Error("observer");
+  },
+  "throws in around() before it runs the handler": () => ({
+    record: quiet,
+    around() {
+      throw new Error("observer");
+    },
+  }),
+  "throws in around() after it ran the handler": () => ({
+    record: quiet,
+    around(_start, run) {
+      run();
+      throw new Error("observer");
+    },
+  }),
+};
+
+const harmless: Readonly<Record<string, () => ObserverOption>> = {
+  "never settles in record()": () => never,
+  "runs nothing in around()": () => ({ record: quiet, around: quiet }),
+  "runs the handler twice in around()": () => ({
+    record: quiet,
+    around(_start, run) {
+      run();
+      run();
+    },
+  }),
+  "changes records": () => (record) => {
+    for (const key of Object.keys(record)) Reflect.set(record, key, "changed");
+    if ("caller" in record) Reflect.set(Object(record.caller), "id", "changed");
+  },
+};
+
+describe.each(networkDoors)("over $name, an observer", (door) => {
+  it.each(Object.keys({ ...hostile, ...harmless }))("changes no answer and no record when it %s", async (what) => {
+    const plain = await callWith(door, quiet);
+    const observed = await callWith(door, { ...hostile, ...harmless }[what]?.() ?? quiet);
+    const strip = (records: readonly Observation[]): readonly unknown[] =>
+      records.map((record) => [record.type, Reflect.get(record, "outcome"), Reflect.get(record, "caller")]);
+    expect(observed.texts).toEqual(plain.texts);
+    expect(strip(observed.records)).toEqual(strip(plain.records));
+  });
+
+  it.each(Object.keys(hostile))("is reported once when it %s each time", async (what) => {
+    expect((await callWith(door, hostile[what]?.() ?? quiet)).faults).toEqual(["Error: observer"]);
+  });
+
+  it("runs handlers within its context, nested ones within that of their call, when it has around()", async () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const observer: Observer = {
+      record: quiet,
+      around(start, run) {
+        const outer = context.getStore() ?? "";
+        context.run(`${outer}/${start.operation?.id ?? ""}`, () => {
+          seen.push(context.getStore());
+          run();
+        });
+      },
+    };
+    await callWith(door, observer, ["outer"]);
+    expect(seen.slice(-2)).toEqual(["/outer", "/outer/inner"]);
+  });
+
+  it.each([
+    [
+      "throws",
+      (): void => {
+        throw new Error("full");
+      },
+    ],
+    [
+      "rejects",
+      async (): Promise<void> => {
+        throw new Error("full");
+      },
+    ],
+  ])("keeps handlers from running when before() %s", async (_what, refuse) => {
+    const observer: Observer = {
+      record: quiet,
+      before: (start) => (start.operation?.mutates === true ? refuse() : undefined),
+    };
+    const { texts, records, faults } = await callWith(door, observer, ["inner", "no", "outer"]);
+    expect(texts[0]).toContain('"deep":2');
+    for (const text of texts.slice(1)) expect(text).toContain("cannot be recorded");
+    const ends = records.filter((record) => record.type === "request-end" && record.method === "tools/call");
+    expect(ends.map((end) => [Reflect.get(end, "outcome"), Reflect.get(end, "refusedAt")])).toEqual([
+      ["ok", undefined],
+      ["refused", "record"],
+      ["refused", "record"],
+    ]);
+    expect(faults).toEqual(["Error: full"]);
+  });
+
+  it("refuses a nested call alone when before() admits only its parent", async () => {
+    const observer: Observer = {
+      record: quiet,
+      async before(start) {
+        if (start.type === "call-start") throw new Error("full");
+      },
+    };
+    const { texts, records } = await callWith(door, observer, ["outer"]);
+    expect(texts[0]).toContain("UNAVAILABLE");
+    expect(records.filter(({ type }) => type === "call-end")).toMatchObject([
+      { outcome: "refused", refusedAt: "record", operation: { id: "inner" } },
+    ]);
+  });
+});
+
+describe("app.observe()", () => {
+  it.each([[undefined], [null], [{}], ["log"], [{ record: 1 }]])("refuses %s, which is no observer", (observer) => {
+    const { app } = createObservedApp();
+    expect(() => app.observe(observer as never)).toThrow(
+      "Cannot observe an app: the observer must be a function, or an object with the method record()",
+    );
+  });
+});

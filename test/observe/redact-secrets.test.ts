@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { redactSecrets, type JsonValue, type Observation } from "../../src/index.ts";
+import { doors } from "../properties/doors.ts";
+import { createObservedApp } from "./observed-app.ts";
+
+const redact = redactSecrets({ names: ["ssn", "Account Number"] });
+
+/** Nests a value in objects. */
+function nest(value: JsonValue, levels: number): JsonValue {
+  return levels === 0 ? value : { in: nest(value, levels - 1) };
+}
+
+describe("redactSecrets()", () => {
+  it.each([
+    ...["password", "Password", "user_password", "passwd", "passphrase", "secret", "client-secret", "secrets"],
+    ...["token", "access_token", "accessToken", "refreshTokens", "token2", "Authorization", "proxy-authorization"],
+    ...["cookie", "Set-Cookie", "apiKey", "api_key", "x-api-key", "private_key", "privateKey", "credentials", "pin"],
+    ...["ssn", "S.S.N", "accountNumber", "account_number"],
+  ])("replaces the value of %s, of any type and at any depth", (name) => {
+    for (const value of ["sentinel", 7, ["sentinel"], { more: "sentinel" }]) {
+      expect(redact([{ a: { [name]: value } }], undefined)).toEqual([{ a: { [name]: "[redacted]" } }]);
+    }
+  });
+
+  it.each(["user", "tokenizer", "spinner", "passed", "keyboard", "author"])("keeps the value of %s", (name) => {
+    expect(redact({ [name]: "shown" }, undefined)).toEqual({ [name]: "shown" });
+  });
+
+  it("replaces fields whose schema says so: by property, reference, list, alternative and further properties", () => {
+    const secret = { type: "string", writeOnly: true };
+    const schema = {
+      properties: {
+        a: secret,
+        b: { $ref: "#/$defs/hidden" },
+        c: { items: { anyOf: [{ type: "number" }, { "x-sensitive": true }] } },
+        d: { additionalProperties: { format: "password" } },
+        e: { allOf: [{ properties: { f: { prefixItems: [secret] } } }] },
+      },
+      $defs: { hidden: { "x-sensitive": true } },
+    } as never;
+    const value = { a: "x", b: { deep: "x" }, c: ["x"], d: { any: "x" }, e: { f: ["x"] }, g: "shown" };
+    expect(redact(value, schema)).toEqual({
+      ...{ a: "[redacted]", b: "[redacted]", c: ["[redacted]"], d: { any: "[redacted]" } },
+      ...{ e: { f: ["[redacted]"] }, g: "shown" },
+    });
+  });
+
+  it("ends with a schema that refers to itself", () => {
+    const schema = { $ref: "#", properties: { next: { $ref: "#" }, pass: { writeOnly: true } } } as never;
+    expect(redact({ next: { next: { pass: "x" } } }, schema)).toEqual({ next: { next: { pass: "[redacted]" } } });
+  });
+
+  it("replaces secrets in JSON within texts", () => {
+    const text = JSON.stringify([{ token: "sentinel", shown: 1 }]);
+    expect(redact({ body: text }, undefined)).toEqual({ body: '[{"token":"[redacted]","shown":1}]' });
+  });
+
+  it("bounds depth, values, texts and names, and keeps __proto__ a name", () => {
+    expect(JSON.stringify(redact(nest("sentinel", 40), undefined))).not.toContain("sentinel");
+    const many = JSON.stringify(
+      redact(
+        Array.from({ length: 100_000 }, () => 1),
+        undefined,
+      ),
+    );
+    expect(many.length).toBeLessThan(3000);
+    expect(JSON.stringify(redact({ ["k".repeat(9999)]: "v".repeat(99_999) }, undefined)).length).toBeLessThan(2300);
+    const own: JsonValue = JSON.parse('{"__proto__":{"password":"sentinel"}}');
+    expect(JSON.stringify(redact(own, undefined))).toBe('{"__proto__":{"password":"[redacted]"}}');
+  });
+
+  it("refuses unknown options", () => {
+    expect(() => redactSecrets({ name: [] } as never)).toThrow("Cannot redact values");
+  });
+});
+
+const networkDoors = doors.filter(({ name }) => !name.startsWith("the test client"));
+const login = {
+  name: "login",
+  arguments: { user: "shown-user", password: "sentinel-1", pin: "sentinel-2", list: [{ apiKey: "sentinel-3" }] },
+};
+
+describe.each(networkDoors)("records over $name", (door) => {
+  it("have arguments and results without secrets for an observer with values, and none for others", async () => {
+    const { app, records } = createObservedApp();
+    const rich: Observation[] = [];
+    app.observe({ record: (record) => void rich.push(record), values: redact });
+    const open = await door.open(app, undefined);
+    expect((await open.ask("tools/call", login)).text).toContain("sentinel-out");
+    await open.ask("prompts/get", { name: "greet", arguments: { who: "shown-name" } });
+    await open.close();
+    const calls = rich.filter((record) => "method" in record && record.method === "tools/call");
+    expect(calls).toMatchObject([
+      {
+        type: "request-start",
+        arguments: { user: "shown-user", password: "[redacted]", pin: "[redacted]", list: [{ apiKey: "[redacted]" }] },
+      },
+      { type: "request-end", result: { user: "shown-user", session_token: "[redacted]" } },
+    ]);
+    expect(JSON.stringify(rich)).toContain("shown-name");
+    expect(JSON.stringify(rich)).not.toContain("sentinel");
+    expect(JSON.stringify(records)).not.toMatch(/sentinel|shown/);
+  });
+
+  it("have no values when the redactor throws, and the answer is the same", async () => {
+    const { app, faults } = createObservedApp();
+    const seen: Observation[] = [];
+    const values = (): never => {
+      throw new Error("redactor");
+    };
+    app.observe({ record: (record) => void seen.push(record), values });
+    const open = await door.open(app, undefined);
+    expect((await open.ask("tools/call", login)).text).toContain("sentinel-out");
+    await open.close();
+    expect(JSON.stringify(seen)).not.toContain("sentinel");
+    expect(faults.map(String)).toEqual(["Error: redactor"]);
+  });
+});

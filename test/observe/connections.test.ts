@@ -15,36 +15,39 @@ import {
   type Observation,
 } from "../../src/index.ts";
 import { httpHandler } from "../../src/http/index.ts";
-import { doors } from "../properties/doors.ts";
+import { doors as transports } from "../properties/tested-transports.ts";
 import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { modernPost } from "../http/support/modern-post.ts";
 import { createAskingApp } from "../mcp/asking-app.ts";
-import { GateHarness } from "../mcp/gate-harness.ts";
+import { ConnectionHarness } from "../mcp/connection-harness.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const url = "http://localhost/mcp";
 const of = (records: readonly Observation[], ...types: readonly string[]): readonly Observation[] =>
   records.filter(({ type }) => types.includes(type));
 
-describe.each(doors.filter(({ name }) => !name.startsWith("the test client")))("a client over $name", (door) => {
-  it("has a session with one start and one end, unless it has none", async () => {
-    const { app, records } = createObservedApp();
-    const open = await door.open(app, undefined);
-    await open.ask("tools/list", {});
-    await open.ask("tools/list", {});
-    await open.close();
-    const sessions = of(records, "session-start", "session-end");
-    const [start, end] = sessions;
-    const isStateless = door.name === "HTTP, modern";
-    const expected = [
-      { type: "session-start", client: { version: "1" }, protocol: expect.any(String) },
-      { type: "session-end", id: Reflect.get(Object(start), "id"), ms: expect.any(Number), reason: "closed" },
-    ];
-    expect(sessions).toMatchObject(isStateless ? [] : expected);
-    const last = of(records, "request-end").at(-1);
-    expect(Reflect.get(Object(last), "session")).toBe(Reflect.get(Object(end), "id"));
-  });
-});
+describe.each(transports.filter(({ name }) => !name.startsWith("the test client")))(
+  "a client over $name",
+  (transport) => {
+    it("has a session with one start and one end, unless it has none", async () => {
+      const { app, records } = createObservedApp();
+      const open = await transport.open(app, undefined);
+      await open.ask("tools/list", {});
+      await open.ask("tools/list", {});
+      await open.close();
+      const sessions = of(records, "session-start", "session-end");
+      const [start, end] = sessions;
+      const isStateless = transport.name === "HTTP, modern";
+      const expected = [
+        { type: "session-start", client: { version: "1" }, protocol: expect.any(String) },
+        { type: "session-end", id: Reflect.get(Object(start), "id"), ms: expect.any(Number), reason: "closed" },
+      ];
+      expect(sessions).toMatchObject(isStateless ? [] : expected);
+      const last = of(records, "request-end").at(-1);
+      expect(Reflect.get(Object(last), "session")).toBe(Reflect.get(Object(end), "id"));
+    });
+  },
+);
 
 describe("a session over HTTP", () => {
   it("ends when its client says so, and its stream of notices has one start and one end", async () => {
@@ -89,7 +92,7 @@ describe("subscriptions/listen", () => {
 
   it("over stdio ends with its cancellation", async () => {
     const { app, records } = createObservedApp();
-    const harness = await new GateHarness(app.open()).open("modern");
+    const harness = await new ConnectionHarness(app.open()).open("modern");
     harness.receive(modernLine(7, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
     harness.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}');
     await harness.close();
@@ -101,7 +104,7 @@ describe("a question", () => {
   it("is recorded with the choice of the user, in one request, up to 2025-11-25", async () => {
     const records: Observation[] = [];
     const app = createAskingApp({ observe: (record) => void records.push(record) });
-    const harness = new GateHarness(app.open());
+    const harness = new ConnectionHarness(app.open());
     const params = { ...handshake, capabilities: { elicitation: {} } };
     await harness.request("legacy", "open", { method: "initialize", params });
     harness.receive(legacyLine(1, "tools/call", { name: "greet" }));
@@ -123,7 +126,7 @@ describe("a question", () => {
   it("is recorded over two requests from 2026-07-28, under one id", async () => {
     const records: Observation[] = [];
     const app = createAskingApp({ observe: (record) => void records.push(record) });
-    const harness = new GateHarness(app.open());
+    const harness = new ConnectionHarness(app.open());
     const meta = { ...envelope, "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
     const call = { name: "greet", _meta: meta };
     const first = await harness.request("modern", 1, { method: "tools/call", params: call });
@@ -152,7 +155,7 @@ describe("a link", () => {
     const records: Observation[] = [];
     const observe = (record: Observation): void => void records.push(record);
     const app = mcp(surface, { onFault: () => {}, observe }).bridge(unixSocket(path));
-    const harness = await new GateHarness(app.open()).open("legacy");
+    const harness = await new ConnectionHarness(app.open()).open("legacy");
     const call = (id: number): Promise<unknown> =>
       harness.request("legacy", id, { method: "tools/call", params: { name: "ping" } });
     const serve = async (): Promise<() => Promise<void>> => {

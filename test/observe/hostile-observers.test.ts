@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import type { Observation, Observer, ObserverOption } from "../../src/index.ts";
-import { doors } from "../properties/doors.ts";
+import { doors as transports } from "../properties/tested-transports.ts";
 import { createObservedApp } from "./observed-app.ts";
 
-const networkDoors = doors.filter(({ name }) => !name.startsWith("the test client"));
+const networkTransports = transports.filter(({ name }) => !name.startsWith("the test client"));
 
 interface Answered {
   readonly texts: readonly string[];
@@ -14,13 +14,13 @@ interface Answered {
 
 /** Calls tools with an observer, and returns the answers and faults. */
 async function callWith(
-  door: (typeof doors)[number],
+  transport: (typeof transports)[number],
   observe: ObserverOption,
   names: readonly string[] = ["inner", "outer"],
 ): Promise<Answered> {
   const { app, records, faults } = createObservedApp();
   app.observe(observe);
-  const open = await door.open(app, undefined);
+  const open = await transport.open(app, undefined);
   const texts: string[] = [];
   for (const name of names) {
     texts.push((await open.ask("tools/call", { name, arguments: name === "inner" ? { deep: 2 } : {} })).text);
@@ -70,10 +70,10 @@ const harmless: Readonly<Record<string, () => ObserverOption>> = {
   },
 };
 
-describe.each(networkDoors)("over $name, an observer", (door) => {
+describe.each(networkTransports)("over $name, an observer", (transport) => {
   it.each(Object.keys({ ...hostile, ...harmless }))("changes no answer and no record when it %s", async (what) => {
-    const plain = await callWith(door, quiet);
-    const observed = await callWith(door, { ...hostile, ...harmless }[what]?.() ?? quiet);
+    const plain = await callWith(transport, quiet);
+    const observed = await callWith(transport, { ...hostile, ...harmless }[what]?.() ?? quiet);
     const strip = (records: readonly Observation[]): readonly unknown[] =>
       records.map((record) => [record.type, Reflect.get(record, "outcome"), Reflect.get(record, "caller")]);
     expect(observed.texts).toEqual(plain.texts);
@@ -81,7 +81,7 @@ describe.each(networkDoors)("over $name, an observer", (door) => {
   });
 
   it.each(Object.keys(hostile))("is reported once when it %s each time", async (what) => {
-    expect((await callWith(door, hostile[what]?.() ?? quiet)).faults).toEqual(["Error: observer"]);
+    expect((await callWith(transport, hostile[what]?.() ?? quiet)).faults).toEqual(["Error: observer"]);
   });
 
   it("runs handlers within its context, nested ones within that of their call, when it has around()", async () => {
@@ -97,7 +97,7 @@ describe.each(networkDoors)("over $name, an observer", (door) => {
         });
       },
     };
-    await callWith(door, observer, ["outer"]);
+    await callWith(transport, observer, ["outer"]);
     expect(seen.slice(-2)).toEqual(["/outer", "/outer/inner"]);
   });
 
@@ -119,7 +119,7 @@ describe.each(networkDoors)("over $name, an observer", (door) => {
       record: quiet,
       before: (start) => (start.operation?.mutates === true ? refuse() : undefined),
     };
-    const { texts, records, faults } = await callWith(door, observer, ["inner", "no", "outer"]);
+    const { texts, records, faults } = await callWith(transport, observer, ["inner", "no", "outer"]);
     expect(texts[0]).toContain('"deep":2');
     for (const text of texts.slice(1)) expect(text).toContain("cannot be recorded");
     const ends = records.filter((record) => record.type === "request-end" && record.method === "tools/call");
@@ -138,7 +138,7 @@ describe.each(networkDoors)("over $name, an observer", (door) => {
         if (start.type === "call-start") throw new Error("full");
       },
     };
-    const { texts, records } = await callWith(door, observer, ["outer"]);
+    const { texts, records } = await callWith(transport, observer, ["outer"]);
     expect(texts[0]).toContain("UNAVAILABLE");
     expect(records.filter(({ type }) => type === "call-end")).toMatchObject([
       { outcome: "refused", refusedAt: "record", operation: { id: "inner" } },

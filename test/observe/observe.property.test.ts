@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Observation } from "../../src/index.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
-import { GateHarness } from "../mcp/gate-harness.ts";
+import { ConnectionHarness } from "../mcp/connection-harness.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const requests = [
@@ -49,7 +49,7 @@ function endsBeforeStarts(records: readonly Observation[]): readonly Observation
 
 async function play(era: Era, steps: readonly Step[]): Promise<readonly Observation[]> {
   const { app, records } = createObservedApp();
-  const harness = await new GateHarness(app.open()).open(era);
+  const harness = await new ConnectionHarness(app.open()).open(era);
   const toLine = era === "legacy" ? legacyLine : modernLine;
   for (const one of steps) {
     if (one.kind === "turn") await new Promise((resolve) => setImmediate(resolve));

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Observation, RequestEnd } from "../../src/index.ts";
-import { doors } from "../properties/tested-transports.ts";
+import { doors as transports } from "../properties/tested-transports.ts";
 import { createObservedApp } from "./observed-app.ts";
 
-const networkDoors = doors.filter(({ name }) => !name.startsWith("the test client"));
+const networkTransports = transports.filter(({ name }) => !name.startsWith("the test client"));
 
 type Script = readonly (readonly [method: string, params: Record<string, never> | object])[];
 
-/** Sends requests through one door, one after the other, and returns the records. */
-async function observe(door: (typeof doors)[number], script: Script): Promise<readonly Observation[]> {
+/** Sends requests over one transport, one after the other, and returns the records. */
+async function observe(transport: (typeof transports)[number], script: Script): Promise<readonly Observation[]> {
   const { app, records } = createObservedApp();
-  const open = await door.open(app, undefined);
+  const open = await transport.open(app, undefined);
   for (const [method, params] of script) await open.ask(method, params as never);
   await open.close();
   return records;
@@ -45,12 +45,12 @@ function summarise(record: RequestEnd): string {
 
 const isEnd = (record: Observation): record is RequestEnd => record.type === "request-end";
 
-describe.each(networkDoors)("records of requests over $name", (door) => {
+describe.each(networkTransports)("records of requests over $name", (transport) => {
   it("have one end for each start, in the same order, with every outcome", async () => {
-    const records = await observe(door, script);
+    const records = await observe(transport, script);
     const methods = new Set(script.map(([method]) => method));
     const ends = records.filter(isEnd).filter(({ method }) => methods.has(method) || method === "unknown");
-    const unknownUri = door.name.includes("legacy") ? -32002 : -32602;
+    const unknownUri = transport.name.includes("legacy") ? -32002 : -32602;
     expect(ends.map(summarise)).toEqual([
       "tools/list | - | ok |  |  | ",
       "resources/list | - | ok |  |  | ",
@@ -77,8 +77,8 @@ describe.each(networkDoors)("records of requests over $name", (door) => {
   });
 
   it("say who asked, by which way, and hold no word of the caller", async () => {
-    const records = await observe(door, script);
-    const [name, era] = door.name.split(", ");
+    const records = await observe(transport, script);
+    const [name, era] = transport.name.split(", ");
     for (const record of records.filter(isEnd)) {
       expect(record).toMatchObject({
         transport: name === "stdio" ? "stdio" : "http",
@@ -101,7 +101,7 @@ describe.each(networkDoors)("records of requests over $name", (door) => {
   });
 
   it("hold nested calls, whose parent is the request", async () => {
-    const records = await observe(door, [["tools/call", { name: "outer" }]]);
+    const records = await observe(transport, [["tools/call", { name: "outer" }]]);
     const end = records.filter(isEnd).find(({ method }) => method === "tools/call");
     const nested = records.filter(({ type }) => type === "call-start" || type === "call-end");
     expect(nested).toMatchObject([
@@ -116,8 +116,8 @@ describe("an observer", () => {
     const { app, records } = createObservedApp();
     const more: Observation[] = [];
     const stop = app.observe({ record: (record) => void more.push(record) });
-    const [door] = networkDoors;
-    const open = await door?.open(app, undefined);
+    const [transport] = networkTransports;
+    const open = await transport?.open(app, undefined);
     await open?.ask("tools/list", {});
     stop();
     stop();

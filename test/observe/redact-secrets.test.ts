@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { redactSecrets, type JsonValue, type Observation } from "../../src/index.ts";
-import { doors } from "../properties/doors.ts";
+import { doors as transports } from "../properties/tested-transports.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const redact = redactSecrets({ names: ["ssn", "Account Number"] });
@@ -74,18 +74,18 @@ describe("redactSecrets()", () => {
   });
 });
 
-const networkDoors = doors.filter(({ name }) => !name.startsWith("the test client"));
+const networkTransports = transports.filter(({ name }) => !name.startsWith("the test client"));
 const login = {
   name: "login",
   arguments: { user: "shown-user", password: "sentinel-1", pin: "sentinel-2", list: [{ apiKey: "sentinel-3" }] },
 };
 
-describe.each(networkDoors)("records over $name", (door) => {
+describe.each(networkTransports)("records over $name", (transport) => {
   it("have arguments and results without secrets for an observer with values, and none for others", async () => {
     const { app, records } = createObservedApp();
     const rich: Observation[] = [];
     app.observe({ record: (record) => void rich.push(record), values: redact });
-    const open = await door.open(app, undefined);
+    const open = await transport.open(app, undefined);
     expect((await open.ask("tools/call", login)).text).toContain("sentinel-out");
     await open.ask("prompts/get", { name: "greet", arguments: { who: "shown-name" } });
     await open.close();
@@ -109,7 +109,7 @@ describe.each(networkDoors)("records over $name", (door) => {
       throw new Error("redactor");
     };
     app.observe({ record: (record) => void seen.push(record), values });
-    const open = await door.open(app, undefined);
+    const open = await transport.open(app, undefined);
     expect((await open.ask("tools/call", login)).text).toContain("sentinel-out");
     await open.close();
     expect(JSON.stringify(seen)).not.toContain("sentinel");

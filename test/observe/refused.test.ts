@@ -3,7 +3,7 @@ import type { Observation, Refused } from "../../src/index.ts";
 import { bearer, httpHandler, type HttpHandlerOptions } from "../../src/http/index.ts";
 import { handshake, legacyLine } from "../fixtures/envelope.ts";
 import { modernPost } from "../http/support/modern-post.ts";
-import { GateHarness } from "../mcp/gate-harness.ts";
+import { ConnectionHarness } from "../mcp/connection-harness.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const url = "http://localhost/mcp";
@@ -111,7 +111,7 @@ describe("a message that stdio refuses", () => {
     ["method", legacyLine(1, "notifications/sentinel")],
   ])("has one record, of the stage %s: %s", async (stage, line) => {
     const { app, records } = createObservedApp();
-    const harness = new GateHarness(app.open());
+    const harness = new ConnectionHarness(app.open());
     harness.receive(line);
     await harness.until(() => harness.sent.length === 1);
     await harness.close();
@@ -121,7 +121,7 @@ describe("a message that stdio refuses", () => {
 
   it("has a record and no start when its id is in use", async () => {
     const { app, records } = createObservedApp();
-    const harness = await new GateHarness(app.open()).open("legacy");
+    const harness = await new ConnectionHarness(app.open()).open("legacy");
     const before = records.length;
     harness.receive(legacyLine(1, "tools/call", { name: "slow" }));
     harness.receive(legacyLine(1, "tools/list"));

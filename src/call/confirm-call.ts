@@ -1,5 +1,5 @@
 import type { InputRequest } from "../catalog/asking/asking.ts";
-import { missingCapabilitiesOf } from "../catalog/own-refusals.ts";
+import { ownFactsOf } from "../catalog/own-refusals.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/asking/create-asks.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
@@ -143,7 +143,7 @@ export function confirmCall(
   call: CallContext,
 ): Promise<void> {
   return ask(checked, args, call).catch((cause: unknown) => {
-    const cannot = cause instanceof Refusal && missingCapabilitiesOf(cause) !== undefined;
+    const cannot = cause instanceof Refusal && ownFactsOf(cause).requiredCapabilities !== undefined;
     if (rule !== "allow" || !cannot) throw cause;
   });
 }

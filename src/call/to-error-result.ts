@@ -5,12 +5,7 @@ import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, maskedMessages, asPackageError, translateFault, type FaultReporter } from "../surface/fault.ts";
 import { createErrorResult, type ErrorResult } from "../catalog/outcome.ts";
-import {
-  missingCapabilitiesOf,
-  sessionEndedMessage,
-  unansweredReason,
-  unreachedFault,
-} from "../catalog/own-refusals.ts";
+import { ownFactsOf, unreachedFault } from "../catalog/own-refusals.ts";
 
 const maxCodeBytes = 64;
 const maxMessageBytes = 1920;
@@ -131,7 +126,7 @@ function unsentSentenceOf(code: SurfaceErrorCode, { changes, isUnsent }: ThrownA
 /** Returns the sentence for an error that is not a fault, after which a retry may not be safe. */
 function sentenceOf(error: SurfaceError, { changes }: ThrownAt): string | undefined {
   const { code } = error;
-  const over = sessionEndedMessage(error);
+  const { sessionEnded: over } = ownFactsOf(error);
   // Members ask no questions, so a single call was not made.
   if (over !== undefined) return changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
   const isUnsafe = changes === "steps" || (changes === "call" && !unstarted.has(code));
@@ -140,7 +135,7 @@ function sentenceOf(error: SurfaceError, { changes }: ThrownAt): string | undefi
 
 /** Refuses a call whose deadline passed while its client had a question open; `undefined` for any other error. */
 function toUnansweredRefusal(error: SurfaceError, at: ThrownAt): ErrorResult | undefined {
-  const unanswered = unansweredReason(error);
+  const { unanswered } = ownFactsOf(error);
   if (unanswered === undefined) return undefined;
   const effect = at.changes === "steps" ? `, and ${unknownOutcome}` : "";
   return createErrorResult("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, {
@@ -171,7 +166,7 @@ function fromRefusal(refusal: Refusal, at: ThrownAt): ErrorResult {
   const given = refusal.details;
   if (given === undefined) return createErrorResult(code, message);
   const details = writeDetails(given);
-  const requiredCapabilities = missingCapabilitiesOf(refusal);
+  const { requiredCapabilities } = ownFactsOf(refusal);
   if (requiredCapabilities !== undefined) return createErrorResult(code, message, { details, requiredCapabilities });
   if (details !== undefined) return createErrorResult(code, message, { details });
   const withheld = new SurfaceError(

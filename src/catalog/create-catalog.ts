@@ -99,11 +99,7 @@ function overlap(left: FreeTemplate, right: FreeTemplate): boolean {
   });
 }
 
-/**
- * Refuses entries of different origins that one URI could name. A fixed URI may also match a template: it is read first.
- *
- * @throws SurfaceError `NAME_COLLISION` naming both origins.
- */
+/** Refuses entries of different origins that one URI could name. A fixed URI may also match a template: it is read first. */
 function assertUrisDiffer(resources: readonly ResourceEntry[], templates: readonly TemplateEntry[]): void {
   const origins = new Map<string, string>();
   const free = templates.filter(isFree);

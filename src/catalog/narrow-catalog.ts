@@ -52,12 +52,7 @@ export function toToolChange(before: Catalog, after: Catalog): ToolChange | unde
   return isFixed ? { before, after, gone, come } : undefined;
 }
 
-/**
- * Returns the narrowed catalog after a change.
- *
- * @param narrowed - narrowed from the catalog before the change.
- * @param kept - the new tools that are kept.
- */
+/** Returns the catalog that was narrowed from `before`, after a change. @param kept - the new tools that are kept. */
 export function followTools(
   narrowed: Catalog,
   { before, after, gone, come }: ToolChange,

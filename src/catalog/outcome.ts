@@ -20,7 +20,7 @@ export interface ErrorResult {
   readonly retryable?: true;
   /** The capabilities that the client lacks for a question of this package. */
   readonly requiredCapabilities?: JsonObject;
-  /** The question that was open when the deadline passed, as `unansweredReason()` returns it. */
+  /** The question that was open when the deadline passed, as `ownFactsOf()` returns it. */
   readonly unanswered?: string;
 }
 

@@ -4,11 +4,31 @@ import type { AskKind } from "./asking/asking.ts";
 import type { ErrorResult } from "./outcome.ts";
 import type { EntryCall } from "./entry.ts";
 
-// Authors and links may throw errors with the same codes. Only an error that was created here is in one of these.
-const lackingCapabilities = new WeakMap<Refusal, JsonObject>();
-const sessionOverErrors = new WeakSet<SurfaceError>();
-const unansweredReasons = new WeakMap<SurfaceError, string>();
-const unreachedRefusals = new WeakMap<Refusal, Pick<ErrorResult, "correlationId">>();
+/** Facts about an error that was created here. */
+interface OwnFacts {
+  /** The capabilities that the client lacks. */
+  readonly requiredCapabilities?: JsonObject;
+  /** The sentence for the caller of a question to a client whose session ends. */
+  readonly sessionEnded?: string;
+  /** The question that was open when the deadline passed, and the time for which it was open. */
+  readonly unanswered?: string;
+  /** Set for the refusal of a nested call that could not be made. */
+  readonly unreached?: Pick<ErrorResult, "correlationId">;
+}
+
+// Authors and links may throw errors with the same codes, but no error of theirs is in here.
+const facts = new WeakMap<Error, OwnFacts>();
+const noFacts: OwnFacts = {};
+
+function withFacts<TError extends Error>(error: TError, own: OwnFacts): TError {
+  facts.set(error, own);
+  return error;
+}
+
+/** Returns the facts about an error; none about an error that was not created here. */
+export function ownFactsOf(error: Error): OwnFacts {
+  return facts.get(error) ?? noFacts;
+}
 
 /** The capabilities that a client must declare, by the kind of question. */
 const capabilities: Readonly<Record<AskKind, JsonObject>> = Object.freeze({
@@ -23,9 +43,7 @@ export function createClientCannot(requiredCapabilities: JsonObject): Refusal {
     name === "elicitation" ? "elicitation by form" : name,
   );
   const message = `the client of this call does not support ${names.join(", ")}`;
-  const refusal = new Refusal("CLIENT_CANNOT", message, { requiredCapabilities });
-  lackingCapabilities.set(refusal, requiredCapabilities);
-  return refusal;
+  return withFacts(new Refusal("CLIENT_CANNOT", message, { requiredCapabilities }), { requiredCapabilities });
 }
 
 /** Creates the `CLIENT_CANNOT` of a question of this kind. */
@@ -33,23 +51,12 @@ export function cannotBeAsked(kind: AskKind): Refusal {
   return createClientCannot(capabilities[kind]);
 }
 
-/** Returns the capabilities that the client lacks; `undefined` for a refusal that {@link createClientCannot} did not create. */
-export function missingCapabilitiesOf(refusal: Refusal): JsonObject | undefined {
-  return lackingCapabilities.get(refusal);
-}
-
 const sessionOverText = "the session of the client is ending, and cannot take questions any more";
 
 /** Creates the `DISCONNECTED` of a question to a client whose session ends. The connection to the application is intact. */
 export function createSessionEndedError(): SurfaceError {
   const error = new SurfaceError("DISCONNECTED", `Asking the client: ${sessionOverText}`);
-  sessionOverErrors.add(error);
-  return error;
-}
-
-/** Returns the message for the caller; `undefined` for an error that {@link createSessionEndedError} did not create. */
-export function sessionEndedMessage(error: SurfaceError): string | undefined {
-  return sessionOverErrors.has(error) ? sessionOverText : undefined;
+  return withFacts(error, { sessionEnded: sessionOverText });
 }
 
 /** Creates the error again from the outcome of a nested call; `undefined` for another outcome. */
@@ -57,27 +64,14 @@ export function restoreSessionEndedError(code: string, message: string): Surface
   return code === "DISCONNECTED" && message.startsWith(sessionOverText) ? createSessionEndedError() : undefined;
 }
 
-/**
- * Creates the `TIMEOUT` of a call whose deadline passed while its client had a question open.
- *
- * @param reason - the question and the time for which it was open, for the caller to read.
- */
+/** Creates the `TIMEOUT` of a call whose deadline passed while its client had a question open. The caller reads the reason. */
 export function createUnansweredError(reason: string): SurfaceError {
-  const error = new SurfaceError("TIMEOUT", `the deadline passed: ${reason}`);
-  unansweredReasons.set(error, reason);
-  return error;
-}
-
-/** Returns the reason; `undefined` for an error that {@link createUnansweredError} did not create. */
-export function unansweredReason(error: SurfaceError): string | undefined {
-  return unansweredReasons.get(error);
+  return withFacts(new SurfaceError("TIMEOUT", `the deadline passed: ${reason}`), { unanswered: reason });
 }
 
 /** Creates the refusal that a handler gets when it calls a tool that it may not call, or that does not exist. */
 export function createUnreachedError({ code, message, details, correlationId }: ErrorResult): Refusal {
-  const refusal = new Refusal(code, message, details);
-  unreachedRefusals.set(refusal, { correlationId });
-  return refusal;
+  return withFacts(new Refusal(code, message, details), { unreached: { correlationId } });
 }
 
 /**
@@ -85,7 +79,7 @@ export function createUnreachedError({ code, message, details, correlationId }: 
  * not get the refusal itself, which would say that the handler's own tool does not exist.
  */
 export function unreachedFault(refusal: Refusal): SurfaceError | undefined {
-  const found = unreachedRefusals.get(refusal);
+  const found = ownFactsOf(refusal).unreached;
   if (found === undefined) return undefined;
   const { correlationId } = found;
   return new SurfaceError("INTERNAL", "Cannot call a tool from another: it does not exist, or is out of reach", {

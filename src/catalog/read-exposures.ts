@@ -82,11 +82,7 @@ function assertNoSyntheticField(key: string, member: MemberOfKind<"event" | "str
   );
 }
 
-/**
- * Returns the exposures by an expose map. Each error is a compile error, too.
- *
- * @throws SurfaceError `UNKNOWN_MEMBER`, `ALREADY_EXPOSED`, `WRONG_KIND`, `NAME_COLLISION`, `CONTRADICTION`, `INVALID_OPTION`.
- */
+/** Returns the exposures by an expose map. Each error is a compile error, too. @throws SurfaceError with a boot code. */
 export function readExposeMap(
   surface: Surface<Spec>,
   expose: Readonly<Record<string, ExposeValue | undefined>>,

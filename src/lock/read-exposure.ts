@@ -2,7 +2,6 @@ import { readAtRest, type AppAtRest } from "../builder/assemble-app.ts";
 import { kDefinition, type AppDefinition } from "../builder/app-definition.ts";
 import { confirmRuleOf } from "../call/tool-calls.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, TemplateVariable, ToolEntry } from "../catalog/entry.ts";
-import { bareSchema } from "../catalog/kinds/resource-entries.ts";
 import { mountedPath } from "../catalog/mounts/mount.ts";
 import { replayToolName } from "../catalog/own-tool-names.ts";
 import { pullToolNames } from "../catalog/resources/pull-tools.ts";
@@ -290,7 +289,7 @@ class ExposureReader {
     if (member === undefined) return undefined;
     const schema: Schema | undefined = "output" in member ? member.output : member.schema;
     const compiled = toOutputSchema(schema, entry.origin);
-    return toField(compiled && bareSchema(compiled));
+    return toField(compiled?.bare.json);
   }
 
   /** Returns the kind of an entry, and the step of the chain that exposes it. */

@@ -30,11 +30,7 @@ export function coerceScalar(text: string, json: JsonSchema): Scalar | undefined
   return [...candidates, text].find((candidate) => fits(candidate, json));
 }
 
-/**
- * Lists the fields of a flat object in declared order.
- *
- * @returns undefined when the schema is no object with fixed fields, or when a field is not a scalar.
- */
+/** Lists the fields of a flat object in declared order; undefined for a schema that has other fields than scalars. */
 export function scalarFields(json: JsonSchema): readonly ScalarField[] | undefined {
   const properties = json["properties"];
   if (json["type"] !== "object" || !isJsonObject(properties)) return undefined;

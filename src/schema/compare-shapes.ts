@@ -83,10 +83,15 @@ function isTooLarge(shape: JsonSchema): boolean {
 }
 
 function findDifference(pair: NodePair): string | undefined {
-  const { producer, consumer, place, around } = pair;
+  const { producer, consumer } = pair;
   if (acceptsAnything(consumer) || producer === nothing || isSameRecursion(pair)) return undefined;
   const allowed = withoutNull(consumer);
-  if (allowed !== undefined) return isNull(producer) ? undefined : findDifference(nonNullPair(pair, allowed));
+  if (allowed === undefined) return findInNode(pair);
+  return isNull(producer) ? undefined : findDifference(nonNullPair(pair, allowed));
+}
+
+function findInNode(pair: NodePair): string | undefined {
+  const { producer, consumer, place, around } = pair;
   if (!isCompared(pair)) return isSameNode(pair) ? undefined : place;
   const fits = [fitsTypes, fitsValues, fitsBounds].every((each) => each(producer, consumer));
   if (!fits || around.length >= maxDepth) return place;

@@ -9,8 +9,8 @@ import { toReaderSchema } from "./reader-schema.ts";
 import { SchemaDocument, tidyNode } from "./schema-document.ts";
 import { isZod3, standardOf, zod3Advice } from "./standard.ts";
 import type { Schema, SchemaSide } from "./standard.ts";
-import { SchemaCodec } from "./wire-codec.ts";
-import type { WireCodec } from "./wire-codec.ts";
+import { SchemaCodec, wrapCodec } from "./wire-codec.ts";
+import type { BareCodec, WireCodec } from "./wire-codec.ts";
 import { wireKey } from "./wire-forms.ts";
 import { isZodSchema } from "./zod-schema.ts";
 
@@ -24,6 +24,8 @@ export interface CompiledSchema {
   readonly optional: boolean;
   /** Encodes to, and decodes from, the values that {@link CompiledSchema.json} describes. */
   readonly codec: WireCodec;
+  /** The same for the value without a wrapper. */
+  readonly bare: { readonly json: JsonSchema; readonly codec: BareCodec };
   /** Returns the schema of the value without a wrapper for the readers of links, by `toReaderSchema`. Created once, on first use. */
   readonly reader: () => JsonSchema;
 }
@@ -36,12 +38,19 @@ const noFields: JsonSchema = Object.freeze({
   properties: Object.freeze({}),
   additionalProperties: false,
 });
+const noCodec: BareCodec = Object.freeze({
+  encode: () => ({}),
+  decode: () => undefined,
+  prune: () => ({}),
+  stringify: () => "{}",
+});
 /** The arguments of a member without an input schema. Decoding drops the fields that a host adds. */
 const noInput: CompiledSchema = Object.freeze({
   json: noFields,
   wrapped: false,
   optional: true,
-  codec: Object.freeze({ encode: () => ({}), decode: () => undefined, prune: () => ({}), stringify: () => "{}" }),
+  codec: noCodec,
+  bare: Object.freeze({ json: noFields, codec: noCodec }),
   reader: () => noFields,
 });
 
@@ -94,12 +103,15 @@ function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
     const bare = toReaderSchema(document, { isPooled });
     return deepFreeze(wrapped ? bare : { type: "object", ...bare });
   };
+  const root = isAbsent ? noFields : deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional }));
+  const bare = Object.freeze(new SchemaCodec(document, { isTrusted: isPooled, isResolved: raw.isResolved }));
   let reader: JsonSchema | undefined;
   return Object.freeze({
-    json: isAbsent ? noFields : deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
+    json: root,
     wrapped,
     optional: raw.optional,
-    codec: Object.freeze(new SchemaCodec(document, { isTrusted: isPooled, isResolved: raw.isResolved, wrapped })),
+    codec: wrapped ? Object.freeze(wrapCodec(bare)) : bare,
+    bare: Object.freeze({ json: isAbsent ? {} : wrapped ? json : root, codec: bare }),
     reader: () => (reader ??= toReader()),
   });
 }

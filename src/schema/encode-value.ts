@@ -139,11 +139,7 @@ function className(value: object): string {
   return typeof constructor === "function" && constructor.name !== "" ? constructor.name : "a class";
 }
 
-/**
- * Writes a validated value along a plan. A part that does not look like its plan is written by {@link encodeAny}.
- *
- * @throws SurfaceError `UNSERIALISABLE`, naming the path.
- */
+/** Writes a validated value along a plan; by {@link encodeAny} where it does not look like the plan. @throws as that. */
 export function encodePlanned(plan: WirePlan, value: unknown, path: WalkPath): JsonValue {
   // Without a wire form below, the plan does not matter, above all its patterns, which may come from a foreign schema.
   if (!plan.coded) return encodeAny(value, path);

@@ -56,16 +56,15 @@ export function flattenRoot(json: JsonSchema): JsonSchema {
     if (field.variants.length > 0) setOwn(properties, name, toShown(field));
   }
   const kept = Object.entries(json).filter(([key]) => !foldedKeywords.has(key));
-  const texts = [json["description"] ?? "", ...rulesOf(json, fields)].filter(
-    (text) => typeof text === "string" && text !== "",
-  );
+  const texts = [json["description"], ...rulesOf(json, fields)].filter((text) => typeof text === "string");
+  const description = texts.filter((text) => text !== "").join("\n\n");
   return orderKeywords({
     ...Object.fromEntries(kept),
     type: "object",
     properties,
     ...(fields.required.size === 0 ? {} : { required: [...fields.required] }),
     ...(isForbidden(fields.rest) ? { additionalProperties: false } : {}),
-    ...(texts.length === 0 ? {} : { description: texts.join("\n\n") }),
+    ...(description === "" ? {} : { description }),
   });
 }
 

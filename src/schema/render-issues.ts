@@ -16,11 +16,7 @@ export function createIssue(segments: readonly PropertyKey[], message: unknown):
   return { path: clipText(path.join("."), maxPathBytes), message: clipText(String(message), maxMessageBytes) };
 }
 
-/**
- * Renders issues for a model, one line each: `- node: expected string, received number`. At most 5 lines and 2 KiB.
- *
- * @param root - the name of the value itself; pass `value` for a wrapped schema, so that paths are those of the wire.
- */
+/** Renders issues for a model, one line each, in 2 KiB. @param root - the name of the value itself: `value` for a wrapped schema. */
 export function renderIssues(issues: readonly Issue[], root = ""): string {
   const lines = issues.slice(0, maxIssues).map(({ path, message }) => {
     const where = [root, path].filter((part) => part !== "").join(".");

@@ -34,11 +34,7 @@ export function standardOf(schema: Schema): StandardSchemaV1.Props {
   return schema["~standard"] as StandardSchemaV1.Props;
 }
 
-/**
- * Tells whether a value is a Standard Schema, version 1. Callable schemas count (arktype's are functions).
- *
- * @param value - anything; never throws for plain data.
- */
+/** Tells whether a value is a Standard Schema, version 1. Callable schemas count (arktype's are functions). */
 export function isSchema(value: unknown): value is Schema {
   if (!isObject(value) && !isFunction(value)) return false;
   // zod creates the property on first read, which costs a start with many tools more than this check.

@@ -30,8 +30,6 @@ export interface WireCodec {
   encode(value: unknown): JsonValue;
   /** Reads a value off the wire. Parts without a wire form are shared with the input. Never throws. */
   decode(json: JsonValue): unknown;
-  /** Drops the fields of a value off the wire that closed objects do not declare. Never throws. */
-  prune(json: JsonValue): JsonValue;
   /** Returns the JSON text of {@link encode}, in one step where the schema says that the value is JSON at every level. */
   stringify(value: unknown): string;
 }
@@ -43,7 +41,6 @@ export interface WireCodec {
 export const anyCodec: WireCodec = {
   encode: encodeUnknown,
   decode: (json) => json,
-  prune: (json) => json,
   stringify: (value) => JSON.stringify(encodeUnknown(value)),
 };
 
@@ -51,65 +48,52 @@ function encodeUnknown(value: unknown): JsonValue {
   return value === undefined ? null : encodeAny(value, createWalkPath());
 }
 
+/** A codec of values without a wrapper. */
+export interface BareCodec extends WireCodec {
+  /** Drops the fields of a value off the wire that closed objects do not declare. Never throws. */
+  prune(json: JsonValue): JsonValue;
+}
+
+/** Returns the codec of values under the key `value`. An undefined value is an absent key. */
+export function wrapCodec(bare: WireCodec): WireCodec {
+  return {
+    encode: (value) => (value === undefined ? {} : { value: bare.encode(value) }),
+    decode(json) {
+      const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
+      return value === undefined ? undefined : bare.decode(value);
+    },
+    stringify: (value) => (value === undefined ? "{}" : `{"value":${bare.stringify(value)}}`),
+  };
+}
+
 /** The codec of a schema. The first value compiles its plan: most tools of a large server are never called. */
-export class SchemaCodec implements WireCodec {
+export class SchemaCodec implements BareCodec {
   readonly #document: SchemaDocument;
   /** Whether a validated value of a plain plan is written by one bare `JSON.stringify`. */
   readonly #isTrusted: boolean;
-  /** Whether a value travels under the key `value`. An undefined value is an absent key. */
-  readonly #wrapped: boolean;
   #plan: WirePlan | undefined;
 
-  constructor(
-    document: SchemaDocument,
-    options: { readonly isTrusted: boolean; readonly isResolved: boolean; readonly wrapped: boolean },
-  ) {
+  constructor(document: SchemaDocument, options: { readonly isTrusted: boolean; readonly isResolved: boolean }) {
     this.#document = document;
     this.#isTrusted = options.isTrusted;
-    this.#wrapped = options.wrapped;
     // A reference that does not resolve is an error at startup, and not in a call.
     if (!options.isResolved) this.#planned();
   }
 
   encode(value: unknown): JsonValue {
-    if (!this.#wrapped) return this.#encodeBare(value);
-    return value === undefined ? {} : { value: this.#encodeBare(value) };
-  }
-
-  decode(json: JsonValue): unknown {
-    const value = this.#bare(json);
-    return value === undefined ? undefined : decodePlanned(this.#planned(), value);
-  }
-
-  prune(json: JsonValue): JsonValue {
-    const value = this.#bare(json);
-    if (value === undefined) return {};
-    const pruned = prunePlanned(this.#planned(), value);
-    return this.#wrapped ? { value: pruned } : pruned;
-  }
-
-  stringify(value: unknown): string {
-    if (!this.#wrapped) return this.#stringifyBare(value);
-    return value === undefined ? "{}" : `{"value":${this.#stringifyBare(value)}}`;
-  }
-
-  /** Returns the value in its wrapper, if it has one. */
-  #bare(json: JsonValue): JsonValue | undefined {
-    if (!this.#wrapped) return json;
-    return isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
-  }
-
-  #planned(): WirePlan {
-    return (this.#plan ??= compilePlan(this.#document));
-  }
-
-  #encodeBare(value: unknown): JsonValue {
     return encodePlanned(this.#planned(), value, createWalkPath());
   }
 
-  #stringifyBare(value: unknown): string {
-    const plan = this.#planned();
-    if (this.#isTrusted && plan.plain) {
+  decode(json: JsonValue): unknown {
+    return decodePlanned(this.#planned(), json);
+  }
+
+  prune(json: JsonValue): JsonValue {
+    return prunePlanned(this.#planned(), json);
+  }
+
+  stringify(value: unknown): string {
+    if (this.#isTrusted && this.#planned().plain) {
       try {
         // Undefined for a function or a symbol, which the schema excludes.
         const text: string | undefined = JSON.stringify(value);
@@ -118,7 +102,11 @@ export class SchemaCodec implements WireCodec {
         // A value that does not fit its schema: the walk below names the path.
       }
     }
-    return JSON.stringify(this.#encodeBare(value));
+    return JSON.stringify(this.encode(value));
+  }
+
+  #planned(): WirePlan {
+    return (this.#plan ??= compilePlan(this.#document));
   }
 }
 

@@ -104,10 +104,7 @@ interface FitOptions {
   readonly isOpen?: boolean;
 }
 
-/**
- * Levels to which an arm of a union is compared with a value. Deeper differences do not choose an arm: with overlapping arms at
- * every level of a recursive schema, comparing all levels would cost 2^depth.
- */
+/** Levels to which an arm of a union is compared with a value: with overlapping arms at every level, all levels would cost 2^depth. */
 export const fitLevels = 4;
 
 /** Tells whether a value has the shape of a plan, down to `options.levels`. Ignores bounds and patterns. */

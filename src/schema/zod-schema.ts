@@ -77,10 +77,7 @@ const alwaysOpen: ReadonlySet<string> = new Set([
   ...["any", "unknown", "undefined", "void", "custom", "transform", "optional"],
 ]);
 
-/**
- * Tells whether a validated value of a zod schema may be undefined. On the wire such a property is absent, although zod lists its
- * key as required.
- */
+/** Tells whether a validated value of a zod schema may be undefined. On the wire such a property is absent. */
 export function mayBeUndefined(schema: unknown, depth = 0): boolean {
   if (!isZodSchema(schema) || depth > maxDepth) return false;
   const { def } = zodInternals(schema);

@@ -2,8 +2,7 @@ import type { AppDefinition } from "../builder/app-definition.ts";
 import { compileOutput } from "../catalog/tool-schemas.ts";
 import { isRichContent } from "../catalog/content/rich-content.ts";
 import { toWireName } from "../catalog/wire-name.ts";
-import type { CompiledSchema } from "../schema/compile-schema.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
+import type { JsonObject } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 
 /** Reads a value out of the structured content of an answer. */
@@ -11,20 +10,17 @@ export type ReadValue = (structured: JsonObject) => unknown;
 
 const asItIs: ReadValue = (structured) => structured;
 
-function decodeBare({ codec, wrapped }: CompiledSchema, json: JsonValue): unknown {
-  return codec.decode(wrapped ? { value: json } : json);
-}
-
 function toReader(kind: string, schema: Schema | undefined, origin: string): ReadValue {
   if (schema === undefined || isRichContent(schema)) return asItIs;
   const compiled = compileOutput(schema, origin);
+  const { codec } = compiled.bare;
   if (kind === "event") {
     return ({ occurrence, ...rest }) =>
-      occurrence === undefined ? rest : { ...rest, occurrence: decodeBare(compiled, occurrence) };
+      occurrence === undefined ? rest : { ...rest, occurrence: codec.decode(occurrence) };
   }
   if (kind === "stream") {
     return ({ items, ...rest }) => ({
-      items: Array.isArray(items) ? items.map((item) => decodeBare(compiled, item)) : [],
+      items: Array.isArray(items) ? items.map((item) => codec.decode(item)) : [],
       ...rest,
     });
   }

@@ -23,31 +23,6 @@ import {
 } from "./content.ts";
 
 const textJson = { type: "string" };
-const mimeTypeJson = { type: "string", minLength: 3, maxLength: 255 };
-const uriJson = { type: "string", minLength: 3, maxLength: 8192 };
-const base64Json = { type: "string", contentEncoding: "base64" };
-
-const annotationsJson = {
-  type: "object",
-  properties: {
-    audience: { type: "array", items: { type: "string", enum: ["user", "assistant"] } },
-    priority: { type: "number", minimum: 0, maximum: 1 },
-    lastModified: { type: "string", maxLength: 64 },
-  },
-  additionalProperties: false,
-};
-
-const iconJson = {
-  type: "object",
-  properties: {
-    src: { type: "string", maxLength: 65_536 },
-    mimeType: mimeTypeJson,
-    sizes: { type: "array", items: { type: "string", maxLength: 16 } },
-    theme: { type: "string", enum: ["light", "dark"] },
-  },
-  required: ["src"],
-  additionalProperties: false,
-};
 
 /** Returns the schema of an object with these fields and no others; a `?` marks optional ones. */
 function closed(fields: Readonly<Record<string, JsonObject>>): JsonObject {
@@ -61,41 +36,26 @@ function closed(fields: Readonly<Record<string, JsonObject>>): JsonObject {
 }
 
 function block(type: string, fields: Readonly<Record<string, JsonObject>>): JsonObject {
-  const meta = { type: "object", additionalProperties: {} };
-  return closed({ type: { const: type }, ...fields, "annotations?": annotationsJson, "_meta?": meta });
+  const open = { type: "object", additionalProperties: {} };
+  return closed({ type: { const: type }, ...fields, "annotations?": open, "_meta?": open });
 }
 
-function media(type: string): JsonObject {
-  return block(type, { data: base64Json, mimeType: mimeTypeJson });
-}
-
+/** Describes the fields of the blocks. Faces check their values: each result passes {@link richContent} again. */
 function makeSchema(): JsonObject {
-  const link = {
-    uri: uriJson,
-    name: textJson,
-    "title?": textJson,
-    "description?": textJson,
-    "mimeType?": mimeTypeJson,
-  };
+  const media = { data: textJson, mimeType: textJson };
+  const held = { uri: textJson, "mimeType?": textJson };
+  const link = { uri: textJson, name: textJson, "title?": textJson, "description?": textJson, "mimeType?": textJson };
+  const icons = { type: "array", items: { type: "object", additionalProperties: {} } };
   const blocks = [
     block("text", { text: textJson }),
-    media("image"),
-    media("audio"),
-    block("resource", { resource: closed({ uri: uriJson, "mimeType?": mimeTypeJson, text: textJson }) }),
-    block("resource", { resource: closed({ uri: uriJson, "mimeType?": mimeTypeJson, blob: base64Json }) }),
-    block("resource_link", {
-      ...link,
-      "size?": { type: "integer", minimum: 0 },
-      "icons?": { type: "array", maxItems: 16, items: iconJson },
-    }),
+    block("image", media),
+    block("audio", media),
+    block("resource", { resource: closed({ ...held, text: textJson }) }),
+    block("resource", { resource: closed({ ...held, blob: textJson }) }),
+    block("resource_link", { ...link, "size?": { type: "integer" }, "icons?": icons }),
   ];
-  return deepFreeze(
-    closed({
-      blocks: { type: "array", maxItems: 1000, items: { anyOf: blocks } },
-      "structured?": {},
-      "isError?": { type: "boolean" },
-    }),
-  );
+  const items = { anyOf: blocks };
+  return deepFreeze(closed({ blocks: { type: "array", items }, "structured?": {}, "isError?": { type: "boolean" } }));
 }
 
 let madeSchema: JsonObject | undefined;
@@ -203,11 +163,7 @@ function membersOf(value: unknown): ContentOptions & { readonly blocks: readonly
   return { blocks, structured, ...(isError === undefined ? {} : { isError: isError as boolean }) };
 }
 
-/**
- * Reads rich content, made by `content()` or as JSON. Checks every block again, and drops unknown members.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
+/** Reads rich content. Checks every block again, and drops unknown members. @throws SurfaceError `INVALID_OPTION`. */
 function readContent(value: unknown): Content {
   const { blocks, ...options } = membersOf(value);
   return content([...blocks].map(readBlock), options);

@@ -139,11 +139,7 @@ function writeMessages(answer: unknown, origin: string): string {
   );
 }
 
-/**
- * Creates the entry of a prompt, which validates its arguments.
- *
- * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
- */
+/** Creates the entry of a prompt, which validates its arguments. @throws SurfaceError with a boot code. */
 export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: BespokeSource): PromptEntry {
   const origin = `prompt "${name}"`;
   readBespokePrompt(name, prompt);

@@ -56,11 +56,7 @@ const fields: OptionFields<GivenResource> = {
 const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
 const maxKeyLength = 128;
 
-/**
- * Checks a hand-written resource.
- *
- * @throws SurfaceError `INVALID_NAME` for a key that no member could have, `MISSING_HANDLER`, `INVALID_OPTION`.
- */
+/** Checks a hand-written resource. @throws SurfaceError `INVALID_NAME` for a key that no member could have, and other boot codes. */
 export function assertBespokeResource(key: string, resource: unknown): void {
   const doing = `Cannot add resource "${key}"`;
   if (!keyPattern.test(key) || key.length > maxKeyLength) {
@@ -213,11 +209,7 @@ function toTemplate(key: string, resource: AnyBespokeResource, source: BespokeRe
   };
 }
 
-/**
- * Creates the entry of a hand-written resource: a template if it has variables.
- *
- * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
- */
+/** Creates the entry of a hand-written resource: a template if it has variables. @throws SurfaceError with a boot code. */
 export function toBespokeResource(
   key: string,
   resource: AnyBespokeResource,

@@ -144,11 +144,7 @@ export function readBespokeTool(name: string, tool: unknown): AnyBespokeTool {
   return assertNoContradiction(readEntry(tool, toolOptionFields, doing), doing);
 }
 
-/**
- * Creates the entry of a hand-written tool. The call validates its input and output.
- *
- * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
- */
+/** Creates the entry of a hand-written tool. The call validates its input and output. @throws SurfaceError with a boot code. */
 export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: BespokeSource): ToolEntry {
   const { scopes } = source;
   const origin = `tool "${name}"`;

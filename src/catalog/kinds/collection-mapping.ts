@@ -69,11 +69,7 @@ const pageVariables: readonly TemplateVariable[] = Object.freeze([
   }),
 ]);
 
-/**
- * Returns the variables of a filter; `undefined` without a filter.
- *
- * @throws SurfaceError `INVALID_MEMBER` for a required field, or one named like a variable of every page.
- */
+/** Returns the variables of a filter. @throws SurfaceError `INVALID_MEMBER` for a required field, and for a name of `pageVariables`. */
 function toFilterShape({ key, member: { filter } }: ExposedCollection): TemplateShape | undefined {
   if (filter === undefined) return undefined;
   const origin = `the filter of collection "${key}"`;

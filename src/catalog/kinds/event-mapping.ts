@@ -4,7 +4,7 @@ import { requestFrom } from "../../surface/channel.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import { capField, compileOutput, readField, toFieldSchema } from "../tool-schemas.ts";
 import { originOf, type KindMapping } from "./mapping.ts";
-import { bareSchema, encodeBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
+import { encodeBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
 import { longestWait, readSince, toWaitingTool } from "./waiting-tool.ts";
 
 const sinceSchema: JsonSchema = Object.freeze({
@@ -19,7 +19,7 @@ function toWaitSchema(output: CompiledSchema): JsonSchema {
     properties: {
       status: { type: "string", enum: ["fired", "timed_out", "interrupted"] },
       cursor: { type: "string", description: "Pass it as since in the next call to miss no occurrence in between" },
-      occurrence: { ...bareSchema(output) },
+      occurrence: { ...output.bare.json },
       missed: { type: "integer", description: "Number of occurrences in between that were no longer kept" },
       reset: { type: "boolean", description: "The cursor was unknown or too old" },
       hint: { type: "string", description: "What to do after interrupted" },

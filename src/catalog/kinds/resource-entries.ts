@@ -1,7 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { scalarFields } from "../../schema/coerce-scalar.ts";
 import { toInputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
-import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { type JsonObject, type JsonValue } from "../../schema/json.ts";
 import type { RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
 import type { UseOptions } from "../../surface/client.ts";
 import { andThen } from "../../surface/is-thenable.ts";
@@ -12,31 +12,14 @@ import type { EntryCall, LinkedWatch, ReadResult, ResourceEntry, TemplateEntry, 
 import { argumentOf } from "../tool-schemas.ts";
 import { toEntryHead, originOf, type ExposedMember, type ResourceEntries } from "./mapping.ts";
 
-// JSON.stringify({ value: x }) is this, the JSON text of x, and a brace.
-const wrapPrefix = '{"value":';
-
-/**
- * Returns the JSON text of a value, without the object in which its schema wraps it for tool results. `undefined` becomes `null`:
- * a resource must have content.
- */
-export function stringifyBare(schema: CompiledSchema, value: unknown): string {
-  const text = schema.codec.stringify(value);
-  if (!schema.wrapped) return text;
-  return value === undefined ? "null" : text.slice(wrapPrefix.length, -1);
+/** Returns the JSON text of a value as the content of a resource. `undefined` becomes `null`: a resource must have content. */
+export function stringifyBare({ bare, wrapped }: CompiledSchema, value: unknown): string {
+  return value === undefined && wrapped ? "null" : bare.codec.stringify(value);
 }
 
 /** Returns the JSON of a value, as {@link stringifyBare}. */
-export function encodeBare(schema: CompiledSchema, value: unknown): JsonValue {
-  const json = schema.codec.encode(value);
-  return schema.wrapped && isJsonObject(json) ? (json["value"] ?? null) : json;
-}
-
-/** Returns the JSON Schema of what {@link encodeBare} returns. */
-export function bareSchema(schema: CompiledSchema): JsonSchema {
-  const properties = schema.json["properties"];
-  if (!schema.wrapped || !isJsonObject(properties)) return schema.json;
-  const value = properties["value"];
-  return isJsonObject(value) ? value : {};
+export function encodeBare({ bare, wrapped }: CompiledSchema, value: unknown): JsonValue {
+  return value === undefined && wrapped ? null : bare.codec.encode(value);
 }
 
 /** The key of `_meta` that marks the contents of a resource as possibly stale. */
@@ -126,13 +109,9 @@ function shapeProblem(variables: readonly TemplateVariable[]): string | undefine
   return areLast ? undefined : "its optional fields must be declared last";
 }
 
-/**
- * Returns the template of an input that is a scalar or a flat object of scalars, in the order of their declaration.
- *
- * @throws SurfaceError `INVALID_MEMBER` for another input.
- */
+/** Returns the template of an input: a scalar, or a flat object of scalars in declared order. @throws SurfaceError `INVALID_MEMBER`. */
 export function toTemplateShape({ schema, single, origin }: TemplateSource): TemplateShape {
-  const { wrapped, codec, json } = schema;
+  const { wrapped, bare, json } = schema;
   const variables = (scalarFields(json) ?? []).map((field) =>
     Object.freeze(wrapped ? { ...field, name: single } : field),
   );
@@ -144,10 +123,8 @@ export function toTemplateShape({ schema, single, origin }: TemplateSource): Tem
     variables: Object.freeze(variables),
     suffix: variables.map(({ name, required }) => (required ? `/{${name}}` : `{/${name}}`)).join(""),
     toInput(given) {
-      if (!wrapped) return codec.decode(given);
-      // A wrapped schema reads its value under this key. A variable that was left out stays left out.
-      const value = argumentOf(given, single);
-      return codec.decode(value === undefined ? {} : { value });
+      const value = wrapped ? argumentOf(given, single) : given;
+      return value === undefined ? undefined : bare.codec.decode(value);
     },
   };
 }

@@ -4,7 +4,7 @@ import { deepFreeze, type JsonSchema } from "../../schema/json.ts";
 import { LinkedAbort } from "../../spine/signals.ts";
 import { capField, compileOutput, readField, toFieldSchema, type NumberField } from "../tool-schemas.ts";
 import { originOf, type KindMapping } from "./mapping.ts";
-import { bareSchema, encodeBare, stringifyBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
+import { encodeBare, stringifyBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
 import { toWaitingTool } from "./waiting-tool.ts";
 
 interface PullLimits {
@@ -92,7 +92,7 @@ function toPullSchema(output: CompiledSchema): JsonSchema {
   return deepFreeze({
     type: "object",
     properties: {
-      items: { type: "array", items: { ...bareSchema(output) } },
+      items: { type: "array", items: { ...output.bare.json } },
       ended: { type: "boolean", description: "The stream has ended: no items follow" },
     },
     required: ["items", "ended"],

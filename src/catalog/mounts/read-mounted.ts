@@ -3,7 +3,7 @@ import { flag, oneOf, option, text, type OptionFields } from "../../options/opti
 import { invalidOption, readOptions } from "../../options/read-options.ts";
 import { SurfaceError } from "../../errors.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
-import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
+import type { JsonSchema } from "../../schema/json.ts";
 import { isInvalidSchema, isSchema, type Schema } from "../../schema/standard.ts";
 import { mimeTypeOption } from "../../tags/display-metadata.ts";
 import { assertNoContradiction, toolFields } from "../../tags/read-tag-options.ts";
@@ -155,14 +155,6 @@ function toSchema(given: MountedSchema): Schema {
   return isSchema(given) ? given : fromJsonSchema(given);
 }
 
-/** Returns the schema of the details alone, without the object that wraps a tool's output. */
-function toDetailsJson(details: Schema, where: string): JsonSchema {
-  const { json, wrapped } = compileOutput(details, where);
-  const { properties } = json;
-  const value = wrapped && isJsonObject(properties) ? properties["value"] : json;
-  return isJsonObject(value) ? value : json;
-}
-
 /** Returns the characters of JSON that an operation's schemas hold: as they were given, and as agents see them. */
 export function schemaLength(
   { inputSchema, outputSchema, errorSchemas = {} }: MountedOperation,
@@ -183,7 +175,9 @@ export function toMountedSchemas(operation: MountedOperation, origin: string): M
   const input = inputSchema === undefined ? undefined : toSchema(inputSchema);
   const output = outputSchema === undefined ? undefined : toSchema(outputSchema);
   const details = Object.entries(errorSchemas).map(([code, one]) => [code, toSchema(one)] as const);
-  const errors = details.map(([code, one]) => [code, toDetailsJson(one, `code "${code}" of ${origin}`)] as const);
+  const errors = details.map(
+    ([code, one]) => [code, compileOutput(one, `code "${code}" of ${origin}`).bare.json] as const,
+  );
   return {
     owner: Object.freeze({ input, output }),
     input: toToolInput(input, origin),

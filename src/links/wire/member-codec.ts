@@ -74,14 +74,10 @@ const anyPart: PartCodec = {
 };
 
 function createPartCodec(schema: CompiledSchema): PartCodec {
-  const { codec, wrapped } = schema;
+  const { bare, wrapped } = schema;
   const receive = createReceiver(schema);
   return {
-    encode(value) {
-      const json = codec.encode(value);
-      // Agents need an object as well: the schema is wrapped already.
-      return wrapped && isJsonObject(json) ? json : { value: json };
-    },
+    encode: (value) => (value === undefined && wrapped ? {} : { value: bare.codec.encode(value) }),
     receive(part) {
       const received = receive(valueOf(part));
       if (received.ok) return received.value;
@@ -275,14 +271,12 @@ function takesPage(verb: Verb): boolean {
   return verb === "list" || verb === "watchList";
 }
 
-function encodeArgument({ codec, wrapped }: CompiledSchema, value: unknown): JsonValue | undefined {
-  if (value === undefined) return undefined;
-  const json = codec.encode(value);
-  return wrapped && isJsonObject(json) ? json["value"] : json;
+function encodeArgument({ bare }: CompiledSchema, value: unknown): JsonValue | undefined {
+  return value === undefined ? undefined : bare.codec.encode(value);
 }
 
-function decodeArgument({ codec, wrapped }: CompiledSchema, json: JsonValue | undefined): unknown {
-  return json === undefined ? undefined : codec.decode(wrapped ? { value: json } : json);
+function decodeArgument({ bare }: CompiledSchema, json: JsonValue | undefined): unknown {
+  return json === undefined ? undefined : bare.codec.decode(json);
 }
 
 /** Writes and reads the values of one member. */

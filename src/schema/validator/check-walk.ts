@@ -74,11 +74,7 @@ export function addIssue(walk: CheckWalk, message: string): false {
   return false;
 }
 
-/**
- * Turns what a check threw into the only issue: too many steps, or a value that is nested too deep. Returns `false`.
- *
- * @throws any other fault, as it is.
- */
+/** Turns too many steps, or a value that is nested too deep, into the only issue; throws any other fault. Returns `false`. */
 export function addFault(walk: CheckWalk, fault: unknown): false {
   const isLong = fault instanceof TooManySteps;
   if (!isLong && !(fault instanceof RangeError)) throw fault;

@@ -106,10 +106,7 @@ function counted(check: Check): Check {
   };
 }
 
-/**
- * Runs a check once on a value. A recursive schema with alternatives would otherwise check a part once for every way that leads
- * to it, which is 2^depth.
- */
+/** Runs a check once on a value: a recursive schema with alternatives would check a part once for each way to it, which is 2^depth. */
 function rememberAnswers(check: Check): Check {
   return (json, walk) => {
     if (typeof json !== "object" || json === null) return check(json, walk);
@@ -125,10 +122,7 @@ function rememberAnswers(check: Check): Check {
   };
 }
 
-/**
- * Creates the checks of alternatives and conditions. An inexact check accepts any arm of a `oneOf`.
- * Ignores `unevaluated…`, which no library emits for the schemas of readers.
- */
+/** Creates the checks of alternatives and conditions. An inexact check accepts any arm of a `oneOf`. */
 function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   const { anyOf, oneOf, not, if: condition, dependentSchemas } = node;
   const checks: Check[] = [];

@@ -48,10 +48,7 @@ interface Place {
   taken: number;
 }
 
-/**
- * Tells whether a text has a match. Takes a bounded number of steps for each character and instruction of any text: the machine
- * follows all alternatives at once, and marks in one pass backwards the places where each look-ahead holds.
- */
+/** Tells whether a text has a match. Marks the places where each look-ahead holds first, in one pass backwards. */
 function runProgram({ main, looks }: PatternProgram, text: string, countSteps: CountSteps): boolean {
   const input: Input = { text, countSteps, looks: new Uint32Array(looks.length === 0 ? 0 : text.length + 1) };
   for (const [at, program] of looks.entries()) markLook(program, input, 1 << at);

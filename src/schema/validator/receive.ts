@@ -1,6 +1,5 @@
 import type { Issue } from "../../errors.ts";
 import type { CompiledSchema } from "../compile-schema.ts";
-import { isJsonObject } from "../json.ts";
 import type { JsonValue } from "../json.ts";
 import { addFault, addIssue, createCheckWalk, fitsQuietly } from "./check-walk.ts";
 import type { Check, CheckWalk } from "./check-walk.ts";
@@ -23,16 +22,14 @@ const absent: Received = Object.freeze({ ok: true, value: undefined });
  */
 export function createReceiver(compiled: CompiledSchema): Receiver {
   let check: Check | undefined;
-  const { codec, wrapped, optional } = compiled;
-  const toWire = (json: JsonValue): JsonValue => (wrapped ? { value: json } : json);
+  const { bare, optional } = compiled;
   const run = (json: JsonValue, walk: CheckWalk): Received | undefined => {
     check ??= compileCheck(compiled.reader());
-    if (fitsQuietly(check, json, walk)) return { ok: true, value: codec.decode(toWire(json)) };
+    if (fitsQuietly(check, json, walk)) return { ok: true, value: bare.codec.decode(json) };
     // Most values fit as they are: fields are dropped only from those that do not.
-    const pruned = codec.prune(toWire(json));
+    const pruned = bare.codec.prune(json);
     walk.known = undefined;
-    const bare = wrapped && isJsonObject(pruned) ? (pruned["value"] ?? null) : pruned;
-    return check(bare, walk) ? { ok: true, value: codec.decode(pruned) } : undefined;
+    return check(pruned, walk) ? { ok: true, value: bare.codec.decode(pruned) } : undefined;
   };
   return (json) => {
     if (json === undefined && optional) return absent;

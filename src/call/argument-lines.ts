@@ -1,7 +1,6 @@
 import { isJsonObject, isPlainObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
 import { truncateMiddle, escapeInvisible } from "../schema/visible-text.ts";
-import { digestJson } from "./questions.ts";
 
 /** Replaces a value without a text, such as a function or an instance without fields. */
 const notShown = "(a value that cannot be shown)";
@@ -15,12 +14,6 @@ const maxLines = 50;
 /** The total length of all values, and of all paths, in UTF-16 units. Each has an equal share, at least `minValueLength`. */
 const maxValuesLength = 2048;
 const minValueLength = 80;
-
-/** The length of the digest in a cut path, in characters of 6 bits. */
-const digestLength = 8;
-
-/** The maximum length of each end of a name, in UTF-16 units. */
-const maxNameEnd = maxValuesLength / 2;
 
 /** The maximum number of objects and lists whose omitted values the last line names. */
 const maxRanges = 8;
@@ -61,13 +54,6 @@ function countValues(value: JsonValue): number {
   return parts.reduce<number>((sum, part) => sum + countValues(part), 0);
 }
 
-/** Cuts a long name, which each path below it repeats. The digest tells it from names with the same ends. */
-function shortName(name: string): string {
-  return name.length <= 2 * maxNameEnd + digestLength
-    ? name
-    : `${name.slice(0, maxNameEnd)}${digestJson(name)}${name.slice(-maxNameEnd)}`;
-}
-
 /** A value within the arguments, and its path. */
 class Part {
   readonly value: JsonValue;
@@ -75,35 +61,24 @@ class Part {
   shown = 0;
   /** The number of declared members: the first of {@link parts}. A caller cannot add to them. */
   declared = 0;
-  /** The length of the path with whole names, in UTF-16 units. */
-  readonly length: number;
   readonly #segment: string;
   readonly #parent: Part | undefined;
   /** The schemas of which the value matches one. */
   readonly #schemas: readonly JsonObject[];
   #parts: readonly Part[] | undefined;
-  #digest: string | undefined;
 
   constructor(
     value: JsonValue,
     schemas: readonly (JsonValue | undefined)[],
-    at?: readonly [segment: string, parent: Part, cut?: number],
+    at?: readonly [segment: string, parent: Part],
   ) {
     this.value = value;
     this.#schemas = schemas.filter(isJsonObject);
-    const [segment, parent, cut = 0] = at ?? ["", undefined];
-    this.#segment = segment;
-    this.#parent = parent;
-    this.length = (parent?.length ?? 0) + segment.length + cut;
+    [this.#segment, this.#parent] = at ?? ["", undefined];
   }
 
   get path(): string {
     return `${this.#parent?.path ?? ""}${this.#segment}`;
-  }
-
-  /** The digest of the path, chained by segment, so that a long name is read once. */
-  get digest(): string {
-    return (this.#digest ??= digestJson([this.#parent?.digest ?? "", this.#segment]));
   }
 
   get parts(): readonly Part[] {
@@ -131,8 +106,7 @@ class Part {
     this.declared = new Set(known).size;
     return [...new Set([...known, ...Object.keys(value)])].map((name) => {
       const schemas = fields.flatMap((each) => fieldAt(each, name).variants);
-      const short = shortName(name);
-      return new Part(value[name] ?? null, schemas, [this.#toSegment(short), this, name.length - short.length]);
+      return new Part(value[name] ?? null, schemas, [this.#toSegment(name), this]);
     });
   }
 
@@ -142,11 +116,6 @@ class Part {
     const quoted = JSON.stringify(name);
     return isTop ? quoted : `[${quoted}]`;
   }
-}
-
-/** Returns the path of a part. A cut path has a digest in the middle, so that no two are equal. */
-function shortPath(part: Part, maxLength: number): string {
-  return truncateMiddle(part.path, maxLength, () => `${part.length} characters, ${part.digest.slice(0, digestLength)}`);
 }
 
 /**
@@ -185,7 +154,7 @@ interface Chosen {
 
 function toOmitted(parts: readonly Part[]): Chosen["omitted"] {
   const ends = [...new Set([...parts.slice(0, 1), ...parts.slice(-1)])];
-  const paths = ends.map((part) => shortPath(part, minValueLength));
+  const paths = ends.map(({ path }) => truncateMiddle(path, minValueLength));
   const count = parts.reduce((sum, { value }) => sum + countValues(value), 0);
   return count === 0 ? [] : [{ range: paths.join(" to "), count }];
 }
@@ -221,8 +190,8 @@ export function argumentLines(args: JsonObject, schema: JsonSchema): string {
   chooseLines(top);
   const { lines, omitted } = collect(top, { lines: [], omitted: [] });
   const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / lines.length));
-  const shown = lines.map((part) => {
-    return `\n${shortPath(part, maxLength)}: ${truncateMiddle(JSON.stringify(part.value), maxLength)}`;
+  const shown = lines.map(({ path, value }) => {
+    return `\n${truncateMiddle(path, maxLength)}: ${truncateMiddle(JSON.stringify(value), maxLength)}`;
   });
   return shown.join("") + toLastLine(omitted);
 }

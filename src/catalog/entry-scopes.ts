@@ -1,19 +1,11 @@
 import { SurfaceError } from "../errors.ts";
-import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { isJsonObject } from "../schema/json.ts";
 import { freezeScopes, type ScopeOptions } from "../tags/scopes.ts";
 import type { EntryGuard, ToolInput } from "./entry.ts";
 
-/** The keywords whose schemas describe the same object as the schema that contains them. */
-const armKeywords = ["allOf", "anyOf", "oneOf"] as const;
-
-/** Returns whether an object schema, or any arm of it, has a property. */
-export function hasProperty(json: JsonObject, name: string): boolean {
-  const { properties } = json;
-  if (isJsonObject(properties) && Object.hasOwn(properties, name)) return true;
-  return armKeywords.some((keyword) => {
-    const arms = json[keyword];
-    return Array.isArray(arms) && arms.some((arm) => isJsonObject(arm) && hasProperty(arm, name));
-  });
+/** Returns whether the input of a tool, which is one plain object, has an argument. */
+export function hasArgument({ json: { properties } }: Pick<ToolInput, "json">, name: string): boolean {
+  return isJsonObject(properties) && Object.hasOwn(properties, name);
 }
 
 /** The scopes that the entries of a surface require by default. */
@@ -47,9 +39,9 @@ export function toGuard(byDefault: string, options: ScopeOptions): EntryGuard {
 }
 
 /** Refuses a tool that lacks the argument that its option `resource` names. @throws SurfaceError `INVALID_OPTION`. */
-export function assertResourceArgument({ requires }: EntryGuard, { json }: ToolInput, origin: string): void {
+export function assertResourceArgument({ requires }: EntryGuard, input: ToolInput, origin: string): void {
   const argument = requires?.resource?.argument;
-  if (argument === undefined || hasProperty(json, argument)) return;
+  if (argument === undefined || hasArgument(input, argument)) return;
   throw new SurfaceError(
     "INVALID_OPTION",
     `Cannot add ${origin}: its "resource" is named by the argument "${argument}", which its input does not have`,

@@ -1,6 +1,5 @@
 import { SurfaceError } from "../errors.ts";
 import { isObject } from "../options/is-object.ts";
-import { toInputSchema } from "../schema/compile-schema.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Member, MemberOfKind, Spec } from "../surface/member.ts";
 import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read-tag-options.ts";
@@ -14,9 +13,10 @@ import {
   type TagOptions,
   type ToolOptions,
 } from "../tags/tool-options.ts";
-import { hasProperty } from "./entry-scopes.ts";
+import { hasArgument } from "./entry-scopes.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kinds/kind-mappings.ts";
+import { toToolInput } from "./tool-schemas.ts";
 
 /** The decision to expose one member, and how. */
 export interface MemberExposure {
@@ -73,8 +73,8 @@ function assertExposable(key: string, member: Member, as: "resource" | "tool"): 
 
 function assertNoSyntheticField(key: string, member: MemberOfKind<"event" | "stream">): void {
   if (member.input === undefined) return;
-  const { json, wrapped } = toInputSchema(member.input, key);
-  const taken = wrapped ? undefined : syntheticFields[member.kind].find((field) => hasProperty(json, field));
+  const input = toToolInput(member.input, key);
+  const taken = syntheticFields[member.kind].find((field) => hasArgument(input, field));
   if (taken === undefined) return;
   throw new SurfaceError(
     "NAME_COLLISION",

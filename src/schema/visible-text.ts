@@ -42,18 +42,14 @@ function visibleWithin(characters: readonly string[], maxLength: number): readon
   return kept;
 }
 
-/**
- * Escapes a text as {@link escapeInvisible} does. Replaces the middle of a result longer than `maxLength` by the length of the text.
- *
- * @param note - returns the replacement of the middle. @default the length
- */
-export function truncateMiddle(text: string, maxLength: number, note?: () => string): string {
+/** Escapes a text as {@link escapeInvisible} does. Replaces the middle of a result longer than `maxLength` by the length of the text. */
+export function truncateMiddle(text: string, maxLength: number): string {
   const whole = text.length <= maxLength ? escapeInvisible(text) : undefined;
   if (whole !== undefined && whole.length <= maxLength) return whole;
   const half = Math.floor(maxLength / 2);
   const start = visibleWithin(Array.from(text.slice(0, half)), half);
   const end = visibleWithin(Array.from(text.slice(-half)).toReversed(), half).toReversed();
-  return `${start.join("")} … (${note?.() ?? `${text.length} characters`}) … ${end.join("")}`;
+  return `${start.join("")} … (${text.length} characters) … ${end.join("")}`;
 }
 
 /**

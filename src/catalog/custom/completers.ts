@@ -1,6 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { isObject } from "../../options/is-object.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { valuesOf } from "../../schema/keywords.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
 import type { MemoryContext } from "../context/memory-context.ts";
 import { runInContext, type BespokeSource, type ToolContext } from "../context/tool-context.ts";
@@ -19,9 +20,8 @@ export function isProposal(text: string, begunLower: string): boolean {
 
 /** Returns the values that a schema lists, in its order; `undefined` if it lists none. */
 function listedValues(json: JsonSchema): readonly JsonValue[] | undefined {
-  if (json["const"] !== undefined) return [json["const"]];
-  if (Array.isArray(json["enum"])) return json["enum"];
-  if (json["type"] === "boolean") return [true, false];
+  const own = valuesOf(json) ?? (json["type"] === "boolean" ? [true, false] : undefined);
+  if (own !== undefined) return own;
   const arms = json["anyOf"] ?? json["oneOf"];
   if (!Array.isArray(arms)) return undefined;
   // An arm that takes any other value leaves the others as proposals.

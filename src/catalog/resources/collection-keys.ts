@@ -1,6 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonValue } from "../../schema/json.ts";
-import { untilAborted } from "../../spine/signals.ts";
 import { anonymous } from "../../surface/caller.ts";
 import { nextTurn } from "../../surface/owner/waiting.ts";
 import { contentText } from "../content/resource-body.ts";
@@ -81,73 +80,28 @@ type Keys = readonly JsonValue[];
 
 const noKeys: Keys = Object.freeze([]);
 
-/** A read under way, shared by all completions that wait for it. */
-interface Reading {
-  readonly keys: Promise<Keys>;
-  readonly stop: AbortController;
-  waiting: number;
-}
+/** Returns the current keys of a collection; none if the backend takes too long. Rejects as the read does, and when the signal fires. */
+type ReadKeys = (signal: AbortSignal) => Promise<Keys>;
 
-/** The keys of a collection as JSON. Completions at the same time share one read. */
-export class KeyList {
-  readonly #list: ResourceEntry;
-  readonly #doing: string;
-  #reading: Reading | undefined;
-  /** The last keys: they rarely change, and parsing takes the longest. */
-  #known: { readonly text: string; readonly keys: Keys } | undefined;
-
-  constructor(list: ResourceEntry) {
-    this.#list = list;
-    this.#doing = `Proposing keys of ${list.origin}`;
-  }
-
-  /**
-   * Returns the current keys; none if the backend takes too long. The read is aborted when no caller waits for it any more.
-   *
-   * @throws SurfaceError `ABORTED`, or the signal's own reason; and the error of the read.
-   */
-  async keys(signal: AbortSignal): Promise<Keys> {
-    const reading = (this.#reading ??= this.#begin());
-    reading.waiting += 1;
-    try {
-      return await untilAborted({ start: () => reading.keys, signal, doing: this.#doing });
-    } finally {
-      reading.waiting -= 1;
-      if (reading.waiting === 0) {
-        this.#forget(reading);
-        reading.stop.abort();
-      }
-    }
-  }
-
-  #begin(): Reading {
-    const stop = new AbortController();
-    const reading: Reading = { keys: this.#read(stop.signal), stop, waiting: 0 };
-    const end = (): void => this.#forget(reading);
-    // The callers that wait get the failure.
-    reading.keys.then(end, end);
-    return reading;
-  }
-
-  #forget(reading: Reading): void {
-    if (this.#reading === reading) this.#reading = undefined;
-  }
-
-  async #read(signal: AbortSignal): Promise<Keys> {
-    const run = async (call: EntryCall): Promise<ResourceContent | undefined> => this.#list.read(call);
-    const read = { run, caller: anonymous, timeoutMs: readTimeoutMs, signal, doing: this.#doing };
+function createKeyReader(list: ResourceEntry): ReadKeys {
+  const doing = `Proposing keys of ${list.origin}`;
+  const run = async (call: EntryCall): Promise<ResourceContent | undefined> => list.read(call);
+  // The last keys: they rarely change, and parsing takes the longest.
+  let known: { readonly text: string; readonly keys: Keys } | undefined;
+  return async (signal) => {
+    const read = { run, caller: anonymous, timeoutMs: readTimeoutMs, signal, doing };
     const content = await inTime(read).catch((cause: unknown) => {
       if (!(cause instanceof SurfaceError) || cause.code !== "TIMEOUT") throw cause;
       return undefined;
     });
     const text = content === undefined ? undefined : contentText(content);
     if (text === undefined) return noKeys;
-    if (this.#known?.text !== text) {
+    if (known?.text !== text) {
       const keys: unknown = JSON.parse(text);
-      this.#known = { text, keys: Array.isArray(keys) ? keys : noKeys };
+      known = { text, keys: Array.isArray(keys) ? keys : noKeys };
     }
-    return this.#known.keys;
-  }
+    return known.keys;
+  };
 }
 
 /** Returns the value of one variable in a key, as text; `undefined` if it does not match, or if no URI can contain it. */
@@ -159,9 +113,9 @@ function toProposal(key: JsonValue | undefined, variable: TemplateVariable, star
   return isProposal(text, start) && toSegment(own, variable) !== undefined ? text : undefined;
 }
 
-function toKeyCompleter(list: KeyList, variable: TemplateVariable): Completer {
+function toKeyCompleter(readKeys: ReadKeys, variable: TemplateVariable): Completer {
   return async (begun, { signal }) => {
-    const keys = await list.keys(signal);
+    const keys = await readKeys(signal);
     const start = begun.toLowerCase();
     const proposals = new Set<string>();
     for (let index = 0; index < keys.length && proposals.size <= maxCountedProposals; index += 1) {
@@ -176,9 +130,9 @@ function toKeyCompleter(list: KeyList, variable: TemplateVariable): Completer {
 
 /** Returns a template of items whose variables are completed from the current keys of the collection. */
 export function withKeyCompleters(template: TemplateEntry, resource: ResourceEntry): TemplateEntry {
-  const list = new KeyList(resource);
+  const readKeys = createKeyReader(resource);
   const variables = template.variables.map((variable) =>
-    Object.freeze({ ...variable, complete: toKeyCompleter(list, variable) }),
+    Object.freeze({ ...variable, complete: toKeyCompleter(readKeys, variable) }),
   );
   return { ...template, variables: Object.freeze(variables) };
 }

@@ -2,10 +2,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../../src/builder/mcp.ts";
 import { CallContext } from "../../../src/call/call-context.ts";
-import { KeyList, withKeyCompleters } from "../../../src/catalog/resources/collection-keys.ts";
+import { withKeyCompleters } from "../../../src/catalog/resources/collection-keys.ts";
 import { inProcess } from "../../../src/links/in-process.ts";
-import type { Link } from "../../../src/links/link.ts";
-import type { SurfaceChannel } from "../../../src/surface/channel.ts";
 import { collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
@@ -36,38 +34,9 @@ function serve(faults: Fault[]) {
   return { client, flaky };
 }
 
-/** A shed whose keys are read over a link that counts how often they are, and may be made to wait. */
-function countedShed(keys: readonly string[]) {
-  const tools = cellSource(new Map(keys.map((key, index) => [key, index])));
-  const live = implementSurface(shed, { tools });
-  let reads = 0;
-  let gate = Promise.resolve();
-  const link: Link = {
-    async connect(surface, use) {
-      const connection = await inProcess(live).connect(surface, use);
-      const channel: SurfaceChannel = {
-        async request(operation) {
-          if (operation.verb === "keys") {
-            reads += 1;
-            await gate;
-          }
-          return connection.channel.request(operation);
-        },
-        subscribe: (operation) => connection.channel.subscribe(operation),
-      };
-      return { ...connection, channel };
-    },
-  };
-  const wait = (): (() => void) => {
-    let release = (): void => {};
-    gate = new Promise((resolve) => (release = resolve));
-    return release;
-  };
-  return { live, link, reads: () => reads, wait };
-}
-
-function openOver(live: { close(): Promise<void> }, link: Link) {
-  const client = createTestClient(mcp(shed, { onFault: () => {} }).bridge(link));
+function openWith(keys: readonly string[]) {
+  const live = implementSurface(shed, { tools: cellSource(new Map(keys.map((key, index) => [key, index]))) });
+  const client = createTestClient(mcp(shed, { onFault: () => {} }).bridge(inProcess(live)));
   closers.push(async () => {
     await client.close();
     await live.close();
@@ -91,27 +60,9 @@ describe("completing the key of a collection", () => {
     expect(ofCompleting()).toEqual([]);
   });
 
-  it("reads the keys once for all who ask at the same time, and again for who asks later", async () => {
-    const { live, link, reads, wait } = countedShed(["saw", "sieve", "spade"]);
-    const client = openOver(live, link);
-    const release = wait();
-    const asked = ["s", "sa", "si"].map((begun) => client.complete({ resource: "tools", variable: "key" }, begun));
-    await vi.waitFor(() => expect(reads()).toBe(1));
-    release();
-    expect(await Promise.all(asked)).toMatchObject([
-      { values: ["saw", "sieve", "spade"] },
-      { values: ["saw"] },
-      { values: ["sieve"] },
-    ]);
-    expect(reads()).toBe(1);
-    await client.complete({ resource: "tools", variable: "key" }, "s");
-    expect(reads()).toBe(2);
-  });
-
   it("stops after more than are counted, and then does not say how many there are", async () => {
     const keys = Array.from({ length: 3000 }, (_, index) => `k${index}`);
-    const { live, link } = countedShed(keys);
-    const client = openOver(live, link);
+    const client = openWith(keys);
     const all = await client.complete({ resource: "tools", variable: "key" }, "K");
     expect(all).toEqual({ values: keys.slice(0, 100), hasMore: true });
     const some = await client.complete({ resource: "tools", variable: "key" }, "k29");
@@ -123,28 +74,19 @@ describe("completing the key of a collection", () => {
     });
   });
 
-  it("ends the read with the last who waits for it, and not with the first", async () => {
+  it("ends its read when its caller is gone", async () => {
     const signals: AbortSignal[] = [];
-    const list = new KeyList({
-      id: "tools",
-      origin: 'collection "tools"',
-      uri: "surface://shed/tools",
-      title: undefined,
-      description: undefined,
-      scopes: [],
-      watch: { windowMs: undefined, render: () => undefined, followHere: async function* () {} },
-      read: ({ signal }) => {
-        signals.push(signal);
-        return new Promise(() => {});
-      },
-    });
-    const [one, other] = [new AbortController(), new AbortController()];
-    const asked = [list.keys(one.signal), list.keys(other.signal)];
-    one.abort();
-    await expect(asked[0]).rejects.toMatchObject({ code: "ABORTED" });
-    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-    other.abort();
-    await expect(asked[1]).rejects.toMatchObject({ code: "ABORTED" });
+    const read = ({ signal }: { readonly signal: AbortSignal }): Promise<string> => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+    const variable = { name: "key", json: { type: "string" }, required: true };
+    // Of all three no more than this is looked at.
+    const template = withKeyCompleters({ variables: [variable] } as never, { origin: "a", read } as never);
+    const gone = new AbortController();
+    const asked = template.variables[0]?.complete?.("s", { signal: gone.signal } as never, {});
+    gone.abort();
+    await expect(asked).rejects.toMatchObject({ code: "ABORTED" });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 

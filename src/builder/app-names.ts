@@ -1,5 +1,4 @@
 import type { MemoryContext } from "../catalog/context/memory-context.ts";
-import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
 /** A step of the chain that may come only once, or not after others. */
@@ -139,14 +138,3 @@ type Taken<TTools extends string, TMounted extends string> = TTools extends TMou
   : TMounted extends TTools
     ? TTools
     : never;
-
-/** The names after mounts by prefix. */
-export type WithMounts<TNames extends AppNames, TMounts> = [keyof TMounts] extends [never]
-  ? TNames
-  : WithMount<TNames, keyof TMounts & string>;
-
-// Compares each mount with all names but its own, those of the other mounts included.
-/** Problems of mounts by prefix. */
-export type MountsChecked<TNames extends AppNames, TMounts> = {
-  readonly [Prefix in keyof TMounts]: PrefixProblem<WithMounts<TNames, Omit<TMounts, Prefix>>, Prefix & string>;
-} & LiteralKeys<TMounts>;

@@ -41,11 +41,6 @@ export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
   ? unknown
   : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };
 
-/** The option `replay` beside an option `views`. */
-export type ReplayArgument<TNames extends AppNames, TInput, TReplay extends boolean> = TReplay &
-  (ReplayProblem<TNames, TReplay> extends { readonly replay: infer Problem } ? Problem : unknown) &
-  ([TReplay, TInput] extends [true, undefined] ? TypeProblem<"`replay` needs views: add `views`"> : unknown);
-
 /** The tools of a gateway, unless provably no view is one. */
 type FaceTools<TInput> = [TInput] extends [never] ? GatewayToolName : GatewayIn<TInput>;
 

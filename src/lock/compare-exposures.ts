@@ -1,6 +1,6 @@
-import { canonicalText, toList, type JsonObject } from "../schema/json.ts";
+import { canonicalText, getOwn, toList, type JsonObject } from "../schema/json.ts";
 import { compareFields } from "./compare-fields.ts";
-import { axes, type Axes, type Difference } from "./difference.ts";
+import { axes, keysOf, type Axes, type Difference } from "./difference.ts";
 import {
   sections,
   showingViews,
@@ -15,6 +15,8 @@ interface SectionPair {
   readonly section: Section;
   readonly before: ExposureRecords;
   readonly after: ExposureRecords;
+  /** The records of both versions as they are in their exposures. */
+  readonly whole: Readonly<Record<"before" | "after", ExposureRecords>>;
 }
 
 /** Writes the views of each record, limited to `views`. An exposure leaves them out of an entry that all views show. */
@@ -39,26 +41,33 @@ export function compareExposures(before: AppExposure, after: AppExposure): reado
   const showing = new Set(showingViews(after));
   const both = showingViews(before).filter((view) => showing.has(view));
   const [was, is] = [withViews(before, both), withViews(after, both)];
-  return sections.flatMap((section) => compareSection({ section, before: was[section], after: is[section] }));
+  return sections.flatMap((section) => {
+    const whole = { before: before[section], after: after[section] };
+    return compareSection({ section, before: was[section], after: is[section], whole });
+  });
 }
 
 function compareSection(pair: SectionPair): readonly Difference[] {
-  const { section, before, after } = pair;
+  const { section, before, after, whole } = pair;
   const renamed = findRenamed(pair);
   const former = new Set(renamed.values());
-  const differences = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted().flatMap((name) => {
-    const [was, is] = [before[name], after[name]];
+  return keysOf(before, after).flatMap((name) => {
     const record = { section, name };
+    const [was, is] = [getOwn(before, name), getOwn(after, name)];
     if (was !== undefined && is !== undefined) return compareRecord(record, was, is);
     const old = renamed.get(name);
-    if (is !== undefined && old !== undefined) {
-      const change = { ...record, change: "renamed", field: "", before: old, after: name, ...axes.differs } as const;
-      return [change, ...compareRecord(record, withoutId(before[old] ?? {}), withoutId(is))];
-    }
-    if (is !== undefined) return [toWhole(record, is, "added")];
-    return was === undefined || former.has(name) ? [] : [toWhole(record, was, "removed")];
+    if (old !== undefined) return compareRenamed(record, old, pair);
+    if (is !== undefined) return [toWhole(record, getOwn(whole.after, name) ?? is, "added")];
+    return former.has(name) ? [] : [toWhole(record, getOwn(whole.before, name) ?? {}, "removed")];
   });
-  return differences;
+}
+
+/** @param old - the former name. */
+function compareRenamed(record: RecordName, old: string, { before, after }: SectionPair): readonly Difference[] {
+  const { name } = record;
+  const [was = {}, is = {}] = [getOwn(before, old), getOwn(after, name)];
+  const change = { ...record, change: "renamed", field: "", before: old, after: name, ...axes.differs } as const;
+  return [change, ...compareRecord(record, withoutId(was), withoutId(is))];
 }
 
 type RecordName = Pick<Difference, "section" | "name">;
@@ -89,13 +98,13 @@ function findRenamed({ section, before, after }: SectionPair): ReadonlyMap<strin
   const signatureOf = (fields: JsonObject): string => (section === "server" ? "" : canonicalText(withoutId(fields)));
   const gone = new Map<string, string[]>();
   for (const [name, fields] of Object.entries(before)) {
-    if (after[name] !== undefined) continue;
+    if (getOwn(after, name) !== undefined) continue;
     const signature = signatureOf(fields);
     gone.set(signature, [...(gone.get(signature) ?? []), name]);
   }
   const renamed = new Map<string, string>();
   for (const [name, fields] of Object.entries(after)) {
-    if (before[name] !== undefined) continue;
+    if (getOwn(before, name) !== undefined) continue;
     const old = gone.get(signatureOf(fields))?.shift();
     if (old !== undefined) renamed.set(name, old);
   }

@@ -1,6 +1,6 @@
-import { canonicalText, isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { canonicalText, getOwn, isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { compareSchemas } from "./compare-schemas.ts";
-import { axes, type Axes, type Change } from "./difference.ts";
+import { axes, keysOf, type Axes, type Change } from "./difference.ts";
 
 type Value = JsonValue | undefined;
 
@@ -99,12 +99,10 @@ const rules: Readonly<Record<string, FieldRule>> = {
 
 /** Compares two versions of the fields of a record. The direction of a field without a rule is unknown: it widens and breaks. */
 export function compareFields(before: JsonObject, after: JsonObject): readonly (Change & { readonly field: string })[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
-  return names.flatMap((field) => {
-    const [was, is] = [before[field], after[field]];
+  return keysOf(before, after).flatMap((field) => {
+    const [was, is] = [getOwn(before, field), getOwn(after, field)];
     if (was !== undefined && is !== undefined && canonicalText(was) === canonicalText(is)) return [];
-    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined;
-    const verdict = rule?.(was, is) ?? axes.replaces;
+    const verdict = getOwn(rules, field)?.(was, is) ?? axes.replaces;
     const changes = "reach" in verdict ? [{ path: [], before: was, after: is, ...verdict }] : verdict;
     return changes.map((change) => ({ ...change, field }));
   });

@@ -1,8 +1,8 @@
 import { isCompatible } from "../schema/compare-shapes.ts";
-import { canonicalText, isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { canonicalText, getOwn, isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { isAnyName } from "../schema/keywords.ts";
 import type { SchemaSide } from "../schema/standard.ts";
-import { axes, type Axes, type Change } from "./difference.ts";
+import { axes, keysOf, type Axes, type Change } from "./difference.ts";
 import { closeObjects, pickKeywords, toConstraints } from "./schema-forms.ts";
 
 /** Two nodes at one place of both schemas. */
@@ -75,13 +75,9 @@ function comparePart(pair: NodePair, step: string, [before, after]: readonly [Pa
 /** Compares the texts and defaults of two nodes. Models read them. */
 function compareAnnotations({ before, after, path }: NodePair): readonly Change[] {
   const [was, is] = [pickKeywords(before, "annotations"), pickKeywords(after, "annotations")];
-  return namesOf(was, is)
+  return keysOf(was, is)
     .filter((key) => !isSame(was[key], is[key]))
     .map((key) => ({ path: [...path, key], before: was[key], after: is[key], ...axes.widens }));
-}
-
-function namesOf(before: JsonObject, after: JsonObject): readonly string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
 }
 
 const objectKeywords: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties"]);
@@ -97,8 +93,8 @@ function compareFields(pair: NodePair): readonly Change[] {
   const verdicts = fieldAxes[side];
   const [was, is] = [toNode(before["properties"]), toNode(after["properties"])];
   const [neededBefore, neededAfter] = [new Set(toList(before["required"])), new Set(toList(after["required"]))];
-  const changes = namesOf(was, is).flatMap((name): readonly Change[] => {
-    const [from, to] = [was[name], is[name]];
+  const changes = keysOf(was, is).flatMap((name): readonly Change[] => {
+    const [from, to] = [getOwn(was, name), getOwn(is, name)];
     const place = { path: [...path, name], before: from, after: to };
     if (from === undefined) return [{ ...place, ...(neededAfter.has(name) ? verdicts.addedRequired : verdicts.added) }];
     if (to === undefined) return [{ ...place, ...verdicts.removed }];

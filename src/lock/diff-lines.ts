@@ -1,4 +1,4 @@
-import type { JsonValue } from "../schema/json.ts";
+import { isJsonObject, type JsonValue } from "../schema/json.ts";
 import { escapeInvisible } from "../schema/visible-text.ts";
 
 /** The product of line counts up to which lines are compared with one another. */
@@ -50,6 +50,13 @@ function toLines(value: JsonValue | undefined): readonly string[] {
   if (value === undefined) return [];
   const lines = typeof value === "string" ? value.split(/(?<=[.!?]) +|\n/) : JSON.stringify(value, null, 2).split("\n");
   return lines.map(escapeInvisible);
+}
+
+/** Returns the fields of a record that came or went, one a line, with a sign before each. */
+export function listFields(record: JsonValue | undefined, sign: "-" | "+"): readonly string[] {
+  const fields = isJsonObject(record) ? Object.entries(record) : [];
+  const lines = fields.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return signed(sign, lines.map(escapeInvisible));
 }
 
 /** Returns the difference of two values with a sign before each line: texts by sentence, others as JSON. */

@@ -52,3 +52,8 @@ export interface Difference extends Axes {
   readonly before?: JsonValue | undefined;
   readonly after?: JsonValue | undefined;
 }
+
+/** Returns the keys of two versions of an object, sorted. */
+export function keysOf(before: object, after: object): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+}

@@ -221,7 +221,7 @@ class ExposureReader {
     const { input, output, timeoutMs, onDisconnect, tags, version, errors, canCall, confirmWord } = tool;
     const confirm = confirmRuleOf(tool, this.#definition.confirm) ?? "never";
     return {
-      ...this.#readEntry(entry, (view) => view.tool(entry)),
+      ...this.#readEntry(tool, (view) => view.tool(entry)),
       ...this.#originOf(tool),
       hints: {
         ...{ readOnly: readOnlyHint, destructive: destructiveHint },

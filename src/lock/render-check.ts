@@ -1,5 +1,5 @@
 import { escapeInvisible } from "../schema/visible-text.ts";
-import { diffValues } from "./diff-lines.ts";
+import { diffValues, listFields } from "./diff-lines.ts";
 import type { Difference } from "./difference.ts";
 import { countRecords, type AppExposure, type Section } from "./exposure.ts";
 
@@ -57,8 +57,12 @@ const quoteCode = (text: string): string => `\`${escapeInvisible(text).replaceAl
 const maxLines = 80;
 
 function linesOf({ change, before, after }: Difference): readonly string[] {
-  if (change === "renamed") return [];
-  const lines = diffValues(before, after);
+  const lines = {
+    added: () => listFields(after, "+"),
+    removed: () => listFields(before, "-"),
+    renamed: () => [],
+    changed: () => diffValues(before, after),
+  }[change]();
   const left = lines.length - maxLines;
   return left <= 0 ? lines : [...lines.slice(0, maxLines), `  … ${left} more lines`];
 }

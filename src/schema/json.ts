@@ -35,6 +35,11 @@ export function setOwn(target: object, key: string, value: unknown): void {
   (target as Record<string, unknown>)[key] = value;
 }
 
+/** Returns an own property. Use it for keys off the wire: `constructor` is a property of every object. */
+export function getOwn<TValue>(record: Readonly<Record<string, TValue>>, key: string): TValue | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
 /** Returns the JSON text of a value with the keys of every object in one order: equal values have equal texts. */
 export function canonicalText(json: JsonValue): string {
   return JSON.stringify(json, (_, value: unknown) => (isJsonObject(value) ? sortKeys(value) : value));

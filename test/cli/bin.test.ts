@@ -104,3 +104,35 @@ describe("the built command", () => {
     expect(ran.stdout).toContain("  tool_19999\n");
   });
 });
+
+describe("the built command, with a module that does more than make an app", () => {
+  it.each([
+    ["a server over HTTP", `import { createServer } from "node:http"; createServer().listen(0, "127.0.0.1");`],
+    ["a server of node:net", `import { createServer } from "node:net"; createServer().listen(0, "127.0.0.1");`],
+  ])("says that it starts %s", (_what, text) => {
+    const folder = mkdtempSync(join(tmpdir(), "surface-mcp-bin-"));
+    try {
+      writeFileSync(join(folder, "app.mjs"), `${text} export { app } from ${JSON.stringify(app)};`);
+      const ran = spawnSync(process.execPath, [program, "lock", "app.mjs"], { cwd: folder, encoding: "utf8" });
+      expect(ran).toMatchObject({ status: 2, stdout: "" });
+      expect(ran.stderr).toContain("it starts a server");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("locks, checks and lists an app, and reads a lockfile from standard input", () => {
+    const folder = mkdtempSync(join(tmpdir(), "surface-mcp-bin-"));
+    try {
+      const by = (input: string, ...args: readonly string[]): SpawnSyncReturns<string> =>
+        spawnSync(process.execPath, [program, ...args], { cwd: folder, encoding: "utf8", input });
+      expect(by("", "lock", app)).toMatchObject({ status: 0, stderr: "" });
+      const text = readFileSync(join(folder, "exposure.lock.json"), "utf8");
+      expect(by(text, "check", app, "--base", "-")).toMatchObject({ status: 0, stderr: "" });
+      expect(by("{}", "check", app, "--base", "-")).toMatchObject({ status: 2, stdout: "" });
+      expect(by("", "inspect", app).stdout).toContain("note_add");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

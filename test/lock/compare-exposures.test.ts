@@ -9,7 +9,7 @@ describe("compareExposures()", () => {
     expect(goldenDifferences.length).toBeGreaterThan(80);
   });
 
-  it.each(table)("names the change and its direction when %s", (_what, before, after, lines) => {
+  it.each(table)("names the change and its direction when %s", (...[, before, after, lines]) => {
     expect(diff(before, after)).toEqual(lines);
   });
 

@@ -404,6 +404,28 @@ const narrowing: readonly Golden[] = [
   ],
 ];
 
+/** Names that every object has by its prototype. */
+const inherited: readonly Golden[] = [
+  [
+    "a tool has the name of a method of objects",
+    {},
+    { members: { toString: mcpTool(untyped) } },
+    `${widens}tools toString added`,
+  ],
+  [
+    "a field has the name of a method of objects",
+    input(z.object({})),
+    input(z.object({ constructor: z.string().optional() })),
+    `${widens}tools act changed input.constructor`,
+  ],
+  [
+    "a field is called __proto__",
+    { tools: { act: { input: z.object({}), handler: () => 1 } } },
+    { tools: { act: { input: z.object({ ["__proto__"]: z.string().optional() }), handler: () => 1 } } },
+    `${widens}tools act changed input.__proto__`,
+  ],
+];
+
 /** Changes without effect on agents. */
 const silent: readonly Golden[] = [
   ["members are declared in another order", { members: two }, { members: { look: two.look, act: two.act } }],
@@ -435,5 +457,6 @@ export const goldenDifferences: readonly Golden[] = [
   ...texts,
   ...schemas,
   ...narrowing,
+  ...inherited,
   ...silent,
 ];

@@ -1,4 +1,4 @@
-import { kDefinition, type AppDefinition, type McpOptions } from "../../src/builder/app-definition.ts";
+import type { kDefinition, AppDefinition, McpOptions } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { AnyBespokePrompt } from "../../src/catalog/custom/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../../src/catalog/custom/bespoke-resource.ts";
@@ -51,23 +51,33 @@ const define = defineSurface as (name: string, members: Spec) => Surface<Spec>;
 /** Number of connections that were opened: none may be. */
 export const opened: { count: number } = { count: 0 };
 
+function connect(): Promise<never> {
+  opened.count += 1;
+  return Promise.reject(new Error("there is no application"));
+}
+
+/** The steps of a sample, in the order of the chain. */
+function stepsOf(sample: Sample): readonly ((app: AnyApp) => AnyApp)[] {
+  const { expose = {}, tools = {}, prompts = {}, resources = {}, mounts = {}, views, confirm } = sample;
+  return [
+    (app) => app.bridge({ connect }).expose(expose).tools(tools).prompts(prompts).resources(resources),
+    ...Object.entries(mounts).map(
+      ([prefix, source]) =>
+        (app: AnyApp) =>
+          app.mount(prefix, source),
+    ),
+    (app) => (views === undefined ? app : app.views(views, sample.viewsOptions)),
+    (app) => (confirm === undefined ? app : app.confirm("mutating", confirm)),
+    (app) => (sample.pull === true ? app.pull() : app),
+  ];
+}
+
 /** Builds an app whose link fails. */
 export function appOf(sample: Sample): AnyApp {
-  const { surface = "s", members = {}, options = {}, mounts = {} } = sample;
-  const connect = (): Promise<never> => {
-    opened.count += 1;
-    return Promise.reject(new Error("there is no application"));
-  };
+  const { surface = "s", members = {}, options = {} } = sample;
   // A sample has members of every kind, which no type of a stage knows.
-  let app = (mcp(define(surface, members), options) as unknown as AnyApp).bridge({ connect });
-  if (sample.expose !== undefined) app = app.expose(sample.expose);
-  if (sample.tools !== undefined) app = app.tools(sample.tools);
-  if (sample.prompts !== undefined) app = app.prompts(sample.prompts);
-  if (sample.resources !== undefined) app = app.resources(sample.resources);
-  for (const [prefix, source] of Object.entries(mounts)) app = app.mount(prefix, source);
-  if (sample.views !== undefined) app = app.views(sample.views, sample.viewsOptions);
-  if (sample.confirm !== undefined) app = app.confirm("mutating", sample.confirm);
-  return sample.pull === true ? app.pull() : app;
+  const app = mcp(define(surface, members), options) as unknown as AnyApp;
+  return stepsOf(sample).reduce((before, step) => step(before), app);
 }
 
 export function exposureOf(sample: Sample): AppExposure {

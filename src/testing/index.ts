@@ -1,3 +1,4 @@
+export { assertExposure } from "./assert-exposure.ts";
 export { createTestClient } from "./test-client.ts";
 export { RpcFailure } from "./rpc-failure.ts";
 export type {

@@ -35,6 +35,7 @@ describe("package.json", () => {
         node: "./dist/node/testing/index.js",
         default: "./dist/testing/index.js",
       },
+      "./exposure-lock.schema.json": "./docs/schemas/exposure-lock.schema.json",
       "./view-rules.schema.json": "./docs/schemas/view-rules.schema.json",
       "./package.json": "./package.json",
     });

@@ -35,6 +35,7 @@ describe("the packed package", () => {
     expect(others).toEqual([
       "LICENSE",
       "README.md",
+      "docs/schemas/exposure-lock.schema.json",
       "docs/schemas/view-rules.schema.json",
       "package.json",
       "templates/express/README.md",

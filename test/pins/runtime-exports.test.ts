@@ -72,7 +72,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./from/invoker": ["invoker", "invokers", "mcpInvoker"],
   "./from/agent": ["agent", "agents", "mcpAgent"],
   "./sdk-v1": ["attach"],
-  "./testing": ["RpcFailure", "createTestClient"],
+  "./testing": ["RpcFailure", "assertExposure", "createTestClient"],
 };
 
 describe("run-time exports", () => {

@@ -32,6 +32,7 @@ export const surfaceErrorCodes = [
   "NOT_LINKED",
   "ALREADY_LINKED",
   "CONTRACT_MISMATCH",
+  "EXPOSURE_DIFFERS",
   "UNSAFE_DIRECTORY",
   "SOCKET_IN_USE",
   "NOT_A_SOCKET",

@@ -32,6 +32,7 @@ import { iconList, type Icon } from "../tags/display-metadata.ts";
 import { notificationWindow } from "../tags/read-tag-options.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket, ViewRules } from "../views/view-rules.ts";
+import type { ReadNames } from "./exact-names.ts";
 
 /** Options of {@link mcp}. */
 export interface McpOptions {
@@ -125,6 +126,8 @@ export interface AppDefinition {
   /** The rule for tools that may change something and do not set `confirm`. */
   readonly confirm: ConfirmRule | undefined;
   readonly pull: boolean;
+  /** The names that the app exposes, held at boot. `undefined`: any. */
+  readonly exact: ReadNames | undefined;
   readonly calls: CallTree;
   readonly observers: Observers;
 }

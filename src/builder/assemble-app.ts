@@ -41,6 +41,7 @@ import { assertViewName, Views } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
 import { observeLink, observeMounts } from "./observe-backend.ts";
+import { assertExactNames, toMountedGate } from "./exact-names.ts";
 import { ResourceLookup } from "./resource-lookup.ts";
 
 interface AssembleDeps {
@@ -85,7 +86,10 @@ function assembleViews({ definition, held, report, scope }: AssembleDeps) {
   const { read: readScope } = written.scopes;
   if (definition.replay) added.push(createReplayTool({ views, readScope, catalog: (): Catalog => live.current }));
   const base = added.length === 0 ? written : withTools(written, added);
-  const live: LiveCatalog = owned(scope, createLiveCatalog({ base, mounts, report, client, contexts }));
+  const live: LiveCatalog = owned(
+    scope,
+    createLiveCatalog({ base, mounts, report, client, contexts, gate: toMountedGate(definition.exact) }),
+  );
   const items = createListedItems({ catalog: written, watches, windowMs });
   if (items !== undefined) owned(scope, items);
   const lists = new CatalogLists(pageSize);
@@ -95,7 +99,7 @@ function assembleViews({ definition, held, report, scope }: AssembleDeps) {
   );
   const large = owned(scope, new LargeValues({ ...options, uriPrefix }));
   const lookup: ResourceLookup = new ResourceLookup({ resolver, watches, items, large });
-  return { live, views, resolver, lookup, lists, watches, items, large };
+  return { base, live, views, resolver, lookup, lists, watches, items, large };
 }
 
 /** Creates the connection to the live surface, which connects with its first use. Throws if the surface can never fit the link. */
@@ -155,6 +159,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const held = openBackend(definition, scope, report);
   const views = assembleViews({ definition, held, report, scope });
   const { live, resolver, lookup, watches, items, large } = views;
+  assertExactNames(definition, views.base);
   const mounted = [...mounts.keys()];
   assertReach(tools, live.current, mounted);
   scope.add(warnAuthor(live, views.views, mounted));

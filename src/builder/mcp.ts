@@ -19,6 +19,7 @@ import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import { kDefinition, readMcpOptions, type AppDefinition, type McpOptions, type Backend } from "./app-definition.ts";
+import { readExactNames, type ExactNames } from "./exact-names.ts";
 import { assembleApp, replayApp, type ReplayOptions } from "./assemble-app.ts";
 import { addEntries, addMount, assertContext, claimNames, readConfirm, readViewsInput } from "./read-steps.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
@@ -132,6 +133,11 @@ class App implements ServableApp {
     return this.#with({ confirm: readConfirm(this[kDefinition].confirm, { which, options }) });
   }
 
+  exactly(names: ExactNames): App {
+    this.#assertLinked("exactly()");
+    return this.#with({ exact: readExactNames(this[kDefinition].exact, names) });
+  }
+
   replay(options?: ReplayOptions): ViewReplay {
     this.#assertLinked("replay()");
     return replayApp(this[kDefinition], options);
@@ -231,5 +237,6 @@ export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
     context: undefined,
     confirm: undefined,
     pull: false,
+    exact: undefined,
   });
 }

@@ -130,11 +130,14 @@ function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
   }
 }
 
-/** Claims the names of a gateway's tools if a view shows a gateway, or may do so later because its rules have a source. */
+/** Returns whether a view shows a gateway, or may do so later because its rules have a source. */
+export function mayShowGateway(views: AppDefinition["views"]): boolean {
+  return views !== undefined && ("get" in views || findGateway(views) !== undefined);
+}
+
 function claimGateway(claims: Claims, views: AppDefinition["views"]): void {
-  const isLater = views !== undefined && "get" in views;
-  if (views === undefined || (!isLater && findGateway(views) === undefined)) return;
-  const when = isLater ? ", which rules may turn on later" : "";
+  if (!mayShowGateway(views)) return;
+  const when = views !== undefined && "get" in views ? ", which rules may turn on later" : "";
   for (const name of gatewayToolNames) claim(claims, name, `${gatewayOrigin(name)}${when}`);
 }
 

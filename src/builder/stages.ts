@@ -37,6 +37,7 @@ import type {
   WithMount,
 } from "./app-names.ts";
 import type { ReplayOptions } from "./assemble-app.ts";
+import type { ExactlyChecked } from "./exact-names.ts";
 import type {
   EffectOfTool,
   HandKey,
@@ -248,6 +249,7 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> extends Steps<false
   readonly mount: TypeProblem<"mount() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly views: TypeProblem<"views() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly serve: TypeProblem<"serve() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly exactly: TypeProblem<"exactly() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly replay: TypeProblem<"replay() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly generic: TypeProblem<"generic needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly calls: TypeProblem<"calls needs a link: call .bridge(link) or .implement(handlers) first">;
@@ -335,6 +337,21 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp, 
     input: $Input & ViewsChecked<TNames, $Input, $Replay>,
     options?: ViewsOptions<$Replay> & ReplayProblem<TNames, $Replay>,
   ): LinkedApp<WithViews<TNames, $Input, $Replay>, TSpec>;
+  /**
+   * Declares all names that agents can reach: wire names of tools and prompts, keys of resources, and which tools may change
+   * something. The compiler refuses a name too many or too few. The catalog is compared as well, when the app is opened, so that
+   * casts and open types cannot hide a name. Once an app, and last.
+   *
+   * A mounted entry that is not named is left out and reported as a fault, whenever it comes; one that is named may be absent.
+   * `"git_*"` and, among resources, `"git/*"` name all entries of the mount `git`.
+   *
+   * @throws SurfaceError `INVALID_OPTION`; when the app is opened `EXPOSURE_DIFFERS`, whose `issues` name each difference.
+   * @example
+   * ```ts
+   * const sealed = app.exactly({ tools: { bump: true }, mutating: { bump: true }, resources: { value: true } });
+   * ```
+   */
+  exactly<const $Names>(names: $Names & NoInfer<ExactlyChecked<TNames, $Names>>): LinkedApp<TNames, TSpec>;
   /**
    * Returns what the app shows to a caller, and what hides the rest, by the rules and mounts as of now. Neither connects nor runs a
    * handler.

@@ -9,6 +9,7 @@ import type { ResourceEntry, ToolEntry } from "../entry.ts";
 import { patchSorted } from "../list-changes.ts";
 import { createUriResolver } from "../resolve-uri.ts";
 import type { MountSource } from "./mount.ts";
+import type { MountedGate } from "./mounted-entry.ts";
 import { skippedEntryError, MountedList } from "./mounted-list.ts";
 import { MountedSource, type MountedLists } from "./mounted-source.ts";
 
@@ -30,6 +31,8 @@ export interface LiveCatalogDeps {
   readonly report: FaultReporter;
   /** @default in memory */
   readonly contexts?: ContextSource | undefined;
+  /** @default accepts every mounted entry */
+  readonly gate?: MountedGate | undefined;
   /** The client of the app's surface. @default one without members */
   readonly client?: SurfaceClient<unknown>;
 }
@@ -77,13 +80,13 @@ class MountedCatalog {
   #isUpdating = false;
   #isClosed = false;
 
-  constructor({ base, mounts, report, contexts, client = noClient }: LiveCatalogDeps) {
+  constructor({ base, mounts, report, contexts, gate, client = noClient }: LiveCatalogDeps) {
     this.#base = base;
     this.#catalog = base;
     this.#report = report;
     this.#lists = createLists(base, report);
     const { scopes, uriPrefix } = base;
-    const shared = { scopes, report, contexts, client, uriPrefix, schemas: this.schemas };
+    const shared = { scopes, report, contexts, gate, client, uriPrefix, schemas: this.schemas };
     this.#sources = Array.from(
       mounts,
       ([prefix, source]) => new MountedSource({ prefix, source, ...shared }, this.#lists),

@@ -7,7 +7,7 @@ import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
 import { OwnContext, type ContextSource } from "../context/own-context.ts";
 import { CommonContext } from "../context/tool-context.ts";
-import type { EntryCall, ToolEntry } from "../entry.ts";
+import type { EntryCall, ResourceEntry, ToolEntry } from "../entry.ts";
 import { assertResourceArgument, toGuard, type DefaultScopes } from "../entry-scopes.ts";
 import { operationNotFound } from "../outcome.ts";
 import { unreachedFault } from "../own-refusals.ts";
@@ -15,6 +15,12 @@ import { confirmFields, freezeNesting, toToolHints } from "../tool-head.ts";
 import { toWireName } from "../wire-name.ts";
 import { mountedId, operationOrigin, type MountContext, type MountedOperation, type MountSource } from "./mount.ts";
 import { toMountedSchemas, type MountedSchemas } from "./read-mounted.ts";
+
+/** Refuses entries of mounts. Both methods throw a SurfaceError for an entry that must be left out. */
+export interface MountedGate {
+  assertTool(entry: ToolEntry): void;
+  assertResource(entry: ResourceEntry): void;
+}
 
 /** Dependencies of the entries of one mount. */
 export interface MountDeps {
@@ -30,6 +36,8 @@ export interface MountDeps {
   readonly client: SurfaceClient<unknown>;
   /** The start of the URIs of resources. */
   readonly uriPrefix: string;
+  /** @default accepts every entry */
+  readonly gate?: MountedGate | undefined;
 }
 
 class MountedContext extends CommonContext implements MountContext {

@@ -49,8 +49,7 @@ export class MountedSource {
       drop: (entry) => this.#release(entry),
     });
     this.#resources = resources.addSource({
-      make: (given) =>
-        this.#orLeftOut(() => toMountedResource(readResource(given, deps.prefix), deps, (uri) => find(resources, uri))),
+      make: (given) => this.#orLeftOut(() => this.#toResource(given, (uri) => find(resources, uri))),
     });
   }
 
@@ -159,11 +158,19 @@ export class MountedSource {
     }
   }
 
+  #toResource(given: unknown, find: (uri: string) => ResourceEntry | undefined): ResourceEntry {
+    const { prefix, gate } = this.#deps;
+    const entry = toMountedResource(readResource(given, prefix), this.#deps, find);
+    gate?.assertResource(entry);
+    return entry;
+  }
+
   #toTool(given: unknown, find: (name: string) => ToolEntry | undefined): ToolEntry | undefined {
-    const { prefix, schemas } = this.#deps;
+    const { prefix, schemas, gate } = this.#deps;
     const operation = readOperation(given, "Cannot mount", mountedId(prefix, ""));
     if (operation.type === "subscription") return undefined;
     const entry = toMountedEntry(operation, this.#deps, find);
+    gate?.assertTool(entry);
     const share = schemas.open(prefix);
     const over = share.take(schemaLength(operation, entry));
     if (over !== undefined) {

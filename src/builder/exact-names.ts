@@ -44,9 +44,10 @@ const doing = "Cannot call exactly()";
 function readNames(kind: string, names: unknown): readonly string[] {
   if (names === undefined) return [];
   if (!isRecord(names)) throw invalidOption(doing, `"${kind}" must be a record of names`);
-  const invalid = Object.keys(names).find((name) => names[name] !== true);
-  if (invalid !== undefined) throw invalidOption(doing, `"${kind}" must have true under "${invalid}"`);
-  return Object.keys(names);
+  return Object.entries(names).map(([name, value]) => {
+    if (value !== true) throw invalidOption(doing, `"${kind}" must have true under "${name}"`);
+    return name;
+  });
 }
 
 /** Exact names by kind, as `.exactly()` was given them. */
@@ -60,7 +61,7 @@ export function readExactNames(known: ReadNames | undefined, names: unknown): Re
   if (unknown !== undefined) {
     throw invalidOption(doing, `it takes tools, resources, prompts and mutating, and not "${unknown}"`);
   }
-  const sets = kinds.map((kind) => [kind, new Set(readNames(kind, names[kind]))]);
+  const sets = kinds.map((kind) => [kind, new Set(readNames(kind, Reflect.get(names, kind)))]);
   // Has every kind.
   return Object.freeze(Object.fromEntries(sets) as Record<NameKind, ReadonlySet<string>>);
 }

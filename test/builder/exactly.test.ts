@@ -273,7 +273,7 @@ describe("exactly() refuses at boot what types do not see", () => {
     expect(error).toBeInstanceOf(SurfaceError);
     // View rules refuse accessors themselves.
     const isAccessor = error?.message.includes("must be plain data, and is an accessor") === true;
-    expect(error?.code, error?.message).toBe(isAccessor ? "INVALID_OPTION" : "EXPOSURE_DIFFERS");
+    expect(error).toMatchObject({ code: isAccessor ? "INVALID_OPTION" : "EXPOSURE_DIFFERS" });
   });
 
   /** Other ways: a tag or an effect that differs from the type, and steps behind the seal. */

@@ -18,6 +18,7 @@ describe("error codes", () => {
       "NOT_LINKED",
       "ALREADY_LINKED",
       "CONTRACT_MISMATCH",
+      "EXPOSURE_DIFFERS",
       "UNSAFE_DIRECTORY",
       "SOCKET_IN_USE",
       "NOT_A_SOCKET",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,12 +10,13 @@ import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcon
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 // `npm run matrix:runtimes`: the built package serves the quickstart on Node, Bun and Deno, over stdio and HTTP, to a client on
-// Node. Needs `dist` and the npm registry. A runtime that npm cannot install is left out, and no failure.
+// Node, and writes the same lockfile of the tracker on each version of Node. Needs `dist` and the npm registry. A runtime that npm cannot install is left out, and no failure.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "surface-runtimes-"));
 const app = join(folder, "app");
 const quickstart = "examples/quickstart";
+const tracker = "examples/tracker";
 const httpServer = "test/runtimes/fixtures/serve-http.ts";
 /** Milliseconds for a process to start, a request to be answered, and a process to end. */
 const stepMs = 15_000;
@@ -37,7 +38,7 @@ function createApp(): void {
     if (name.startsWith(".") || name === "surface-mcp") continue;
     symlinkSync(join(root, "node_modules", name), join(modules, name));
   }
-  for (const part of [quickstart, httpServer]) {
+  for (const part of [quickstart, tracker, httpServer]) {
     mkdirSync(dirname(join(app, part)), { recursive: true });
     cpSync(join(root, part), join(app, part), { recursive: true });
   }
@@ -111,7 +112,15 @@ async function checkHttp({ command, args }: Runtime): Promise<void> {
   }
 }
 
-async function passes(what: string, check: () => Promise<void>): Promise<boolean> {
+/** Checks that a version of Node writes the lockfile that is committed, byte by byte. Old versions run TypeScript by tsx. */
+function checkLock({ name, command }: Runtime): void {
+  const out = `${name}.json`;
+  const cli = join("node_modules", "surface-mcp", "dist", "node", "cli", "main.js");
+  execFileSync(command, [cli, "lock", `${tracker}/app.ts`, "--out", out], { cwd: app, stdio: "pipe", timeout: stepMs });
+  assert.equal(readFileSync(join(app, out), "utf8"), readFileSync(join(root, tracker, "exposure.lock.json"), "utf8"));
+}
+
+async function passes(what: string, check: () => Promise<void> | void): Promise<boolean> {
   const started = performance.now();
   try {
     await check();
@@ -131,7 +140,11 @@ try {
     install("bun", "1.4.5", []),
     install("deno", "2.9.6", ["run", "--allow-all"]),
   ].filter((runtime) => runtime !== undefined);
+  const nodes = [{ ...node, args: [] }, install("node", "22", []), install("node", "24", [])];
   const verdicts: boolean[] = [];
+  for (const runtime of nodes.filter((each) => each !== undefined)) {
+    verdicts.push(await passes(`${runtime.name} writes the lockfile of the tracker`, () => checkLock(runtime)));
+  }
   for (const runtime of runtimes) {
     verdicts.push(await passes(`${runtime.name} over stdio`, () => checkStdio(runtime)));
     verdicts.push(await passes(`${runtime.name} over HTTP`, () => checkHttp(runtime)));

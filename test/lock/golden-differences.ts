@@ -105,6 +105,12 @@ const entries: readonly Golden[] = [
 /** Rights and hints. */
 const rights: readonly Golden[] = [
   ["read-only is lost", tool({ mutates: false }), tool(), `${widens}tools act changed hints`],
+  [
+    "read-only is lost, and no other hint",
+    tool({ mutates: false }),
+    tool({ destructive: false, idempotent: true }),
+    `${widens}tools act changed hints`,
+  ],
   ["read-only is gained", tool(), tool({ mutates: false }), `${narrows}tools act changed hints`],
   ["destructive is gained", tool({ destructive: false }), tool(), `${widens}tools act changed hints`],
   ["open world is gained", tool(), tool({ openWorld: true }), `${widens}tools act changed hints`],
@@ -320,6 +326,16 @@ const schemas: readonly Golden[] = [
   ],
 ];
 
+/** Changes whose direction is unknown. */
+const unknown: readonly Golden[] = [
+  [
+    "an arm of a union opens",
+    input(of(z.union([z.strictObject({ a: z.string() }), z.string()]))),
+    input(of(z.union([a, z.string()]))),
+    `${replaces}tools act changed input.a`,
+  ],
+];
+
 /** Views and mounts. */
 const narrowing: readonly Golden[] = [
   ["a view is added", viewed(undefined), viewed({ look: { readOnly: true } }), `${widens}views look added`],
@@ -456,6 +472,7 @@ export const goldenDifferences: readonly Golden[] = [
   ...rights,
   ...texts,
   ...schemas,
+  ...unknown,
   ...narrowing,
   ...inherited,
   ...silent,

@@ -53,11 +53,21 @@ export function toObservedCaller({ id, issuer, clientId, isAnonymous }: Caller):
   );
 }
 
+/** The fields of an origin that its caller determines. */
+type CallerOrigin = Pick<Origin, "caller" | "client" | "view">;
+
+/** The origins of frozen callers: most requests of a connection have one caller. */
+const origins = new WeakMap<Caller, CallerOrigin>();
+
 /** Returns the fields of an origin that its caller determines. */
-export function toOrigin(caller: Caller): Pick<Origin, "caller" | "client" | "view"> {
+export function toOrigin(caller: Caller): CallerOrigin {
+  const known = origins.get(caller);
+  if (known !== undefined) return known;
   const { surface = defaultView, client } = caller.view ?? {};
   const program = client && Object.freeze({ name: client.name, version: client.version });
-  return toDefined({ caller: toObservedCaller(caller), client: program, view: surface });
+  const origin = toDefined({ caller: toObservedCaller(caller), client: program, view: surface });
+  if (Object.isFrozen(caller) && Object.isFrozen(caller.view)) origins.set(caller, origin);
+  return origin;
 }
 
 /** A request or nested call that observers have seen start. They see exactly one end of it. */

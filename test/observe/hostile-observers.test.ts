@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import type { Observation, Observer, ObserverOption } from "../../src/index.ts";
 import { doors as transports } from "../properties/tested-transports.ts";
+import { ObservedWork } from "../../src/observe/observed-work.ts";
+import { Observers } from "../../src/observe/observers.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const networkTransports = transports.filter(({ name }) => !name.startsWith("the test client"));
@@ -143,6 +145,45 @@ describe.each(networkTransports)("over $name, an observer", (transport) => {
     expect(records.filter(({ type }) => type === "call-end")).toMatchObject([
       { outcome: "refused", refusedAt: "record", operation: { id: "inner" } },
     ]);
+  });
+});
+
+describe("an observer that is removed", () => {
+  it("hears no end of the request during which it was removed, and the others hear it once", async () => {
+    const { app, records } = createObservedApp();
+    const seen: string[] = [];
+    const stop = app.observe((record) => {
+      seen.push(record.type);
+      if (record.type === "call-start") stop();
+    });
+    const [transport] = networkTransports;
+    const open = await transport?.open(app, undefined);
+    await open?.ask("tools/call", { name: "outer" });
+    await open?.close();
+    expect(seen.slice(-2)).toEqual(["request-start", "call-start"]);
+    expect(records.filter(({ type }) => type === "call-end")).toHaveLength(1);
+  });
+});
+
+describe("ObservedWork", () => {
+  it("has one end when it ends twice", () => {
+    const records: Observation[] = [];
+    const observers = new Observers();
+    observers.add((record) => void records.push(record));
+    const caller = { id: "a", isAnonymous: true };
+    const start = {
+      type: "request-start",
+      at: 0,
+      id: "1",
+      rpcId: 1,
+      method: "ping",
+      transport: "test",
+      caller,
+    } as const;
+    const work = new ObservedWork(observers.all ?? [], { ...start, view: "default" }, {});
+    work.end({ outcome: "ok" }, () => undefined);
+    work.end({ outcome: "failed" }, () => undefined);
+    expect(records).toMatchObject([{ type: "request-start" }, { type: "request-end", outcome: "ok" }]);
   });
 });
 

@@ -25,6 +25,7 @@ const script: Script = [
   ["tools/call", { name: "echo", arguments: { text: 1 } }],
   ["tools/call", { name: "outer" }],
   ["tools/call", { name: "no" }],
+  ["tools/call", { name: "limited" }],
   ["tools/call", { name: "fault" }],
   ["tools/call", { name: "flawed" }],
   ["tools/call", { name: "guarded" }],
@@ -60,6 +61,7 @@ describe.each(networkTransports)("records of requests over $name", (transport) =
       "tools/call | tool echo echo | refused | params | VALIDATION_ERROR | ",
       "tools/call | tool outer outer | ok |  |  | ",
       "tools/call | tool no no | failed |  | NOT_NOW | ",
+      "tools/call | tool limited limited | failed |  | RATE_LIMITED | ",
       "tools/call | tool fault fault | failed |  | INTERNAL | ",
       "tools/call | tool flawed flawed | failed |  |  | ",
       // An anonymous caller can get no scope, so the tool looks unknown.

@@ -40,6 +40,11 @@ export function createObservedApp(options: McpOptions = {}) {
           throw new Refusal("NOT_NOW", "no");
         },
       },
+      limited: {
+        handler: () => {
+          throw new Refusal("RATE_LIMITED", "by the author, after the handler has started");
+        },
+      },
       fault: {
         handler: () => {
           throw new Error("secret-cause");

@@ -36,7 +36,7 @@ function isStale() {
 
 /** The public entries, as package.json maps them. */
 const entries = [
-  ...["index", "http/index", "testing/index", "sdk-v1/index"],
+  ...["index", "http/index", "testing/index", "sdk-v1/index", "audit/index"],
   ...["from/agentic/index", "from/invoker/index", "from/agent/index"],
 ];
 

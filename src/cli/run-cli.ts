@@ -1,6 +1,7 @@
 import { codeOf, SurfaceError } from "../errors.ts";
 import { isUsage, usage } from "./cli-errors.ts";
 import type { CliEnvironment } from "./terminal.ts";
+import { audit } from "./audit.ts";
 import { check } from "./check.ts";
 import { init } from "./init.ts";
 import { inspect } from "./inspect.ts";
@@ -22,6 +23,7 @@ const helpText = `usage: surface-mcp COMMAND
   check APP_MODULE [options]                   compare an app with its lockfile
   inspect APP_MODULE [--json]                  list everything that agents can reach in an app, and what they cannot
   replay APP_MODULE [options]                  show what a view of an app exposes, and what hides the rest
+  audit verify FILE... [--has HASH]            check the hash chain of an audit log over its rotated files
 
 clients: claude-desktop, claude-code, cursor, vscode, codex
 
@@ -56,10 +58,14 @@ options of replay
   --scopes A,B        the scopes of the caller; with --principal it needs NAME:read and NAME:write of the surface
   --json              write JSON
 
+options of audit verify
+  --has HASH          the "last" of an earlier run, which a record must have
+
   --help, --version
 
 exit codes: 0 done, 1 refused, 2 wrong usage
 exit codes of lock, check and inspect: 0 done, or the app is as locked; 1 it differs; 2 the command cannot tell
+exit codes of audit verify: 0 intact; 1 broken; 2 the command cannot read a file
 `;
 
 /** Exit code of the process. */
@@ -75,11 +81,12 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["check", check],
   ["inspect", inspect],
   ["replay", replay],
+  ["audit", audit],
 ]);
 const names = [...commands.keys()].join(", ");
 
-/** Commands that exit with 2 if they fail, since 1 says that an app differs from its lockfile. */
-const telling: ReadonlySet<string | undefined> = new Set(["lock", "check", "inspect"]);
+/** Commands that exit with 2 if they fail, since 1 says that an app differs from its lockfile, or that a log is broken. */
+const telling: ReadonlySet<string | undefined> = new Set(["lock", "check", "inspect", "audit"]);
 
 async function run([word, ...args]: readonly string[], setting: CliEnvironment): Promise<ExitCode | void> {
   const command = commands.get(word ?? "");

@@ -4,6 +4,7 @@ import * as agentic from "../../src/from/agentic/index.ts";
 import * as agents from "../../src/from/agent/index.ts";
 import * as invokers from "../../src/from/invoker/index.ts";
 import * as http from "../../src/http/index.ts";
+import * as audit from "../../src/audit/index.ts";
 import * as main from "../../src/index.ts";
 import * as v1 from "../../src/sdk-v1/index.ts";
 import * as testing from "../../src/testing/index.ts";
@@ -86,6 +87,8 @@ const fed: Readonly<Record<string, Feed>> = {
     http.oauthResource({ resource, issuer: "https://a.example", jwks: "https://a.example/jwks", ...no }),
   tokenRegistry: (no: object) => http.tokenRegistry({ resource, ...no }),
   "tokenRegistry().mint": (no: object) => http.tokenRegistry({ resource }).mint({ id: "a", scopes: [], ...no }),
+  redactSecrets: (no) => main.redactSecrets(no),
+  auditLog: (no: object) => audit.auditLog({ path: "/tmp/never/audit.jsonl", ...no }),
   createTestClient: (no) => testing.createTestClient(app, no),
   attach: (no) => v1.attach(app, server as never, no),
   agent: (no: object) => agents.agent({ name: "a", run: async () => "", ...no } as never),
@@ -119,7 +122,7 @@ const without: ReadonlySet<string> = new Set([
   ],
   ...["richContent", "surfaceClientRef", "surfaceClients", "withJsonSchema", "fromRateLimiterFlexible", "RpcFailure"],
   // What they take is data of a result, and not an option.
-  ...["audioBlock", "imageBlock", "linkBlock", "resourceBlock", "textBlock", "readViewRules"],
+  ...["audioBlock", "imageBlock", "linkBlock", "resourceBlock", "textBlock", "readViewRules", "assertExposure"],
   ...["agents", "invoker", "toJSONSchema"],
 ]);
 
@@ -134,7 +137,16 @@ async function failureOf(run: () => unknown): Promise<unknown> {
 
 describe("options of public functions", () => {
   it("are all looked at here, function by function", () => {
-    const entries: readonly Readonly<Record<string, unknown>>[] = [main, http, testing, v1, agents, agentic, invokers];
+    const entries: readonly Readonly<Record<string, unknown>>[] = [
+      main,
+      http,
+      audit,
+      testing,
+      v1,
+      agents,
+      agentic,
+      invokers,
+    ];
     const functions = entries.flatMap((entry) =>
       Object.entries(entry).flatMap(([name, value]) => (typeof value === "function" ? [name] : [])),
     );

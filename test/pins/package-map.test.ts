@@ -30,6 +30,11 @@ describe("package.json", () => {
         node: "./dist/node/sdk-v1/index.js",
         default: "./dist/sdk-v1/index.js",
       },
+      "./audit": {
+        types: "./dist/audit/index.d.ts",
+        node: "./dist/node/audit/index.js",
+        default: "./dist/audit/index.js",
+      },
       "./testing": {
         types: "./dist/testing/index.d.ts",
         node: "./dist/node/testing/index.js",

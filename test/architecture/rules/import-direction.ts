@@ -7,6 +7,7 @@ export const order: readonly (readonly string[])[] = [
   ["tags", "schema", "spine", "json-rpc"],
   ["surface"],
   ["observe"],
+  ["audit"],
   ["links"],
   ["catalog"],
   ["from", "call"],

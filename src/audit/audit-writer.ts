@@ -5,7 +5,7 @@ import type { AuditTarget } from "./audit-target.ts";
 import { chainBytes } from "./chain.ts";
 
 /** The most bytes of one write. */
-const batchBytes = 256 * 1024;
+const batchBytes = 1024 * 1024;
 
 /** Milliseconds between a failed write and the next one. */
 const retryMs = 1000;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import crypto from "node:crypto";
 
 /** The version of the format, in each line. */
 export const formatVersion = 1;
@@ -17,7 +17,9 @@ export const lineStart: string = `{"v":${formatVersion},"seq":`;
 
 /** Returns the SHA-256 of a line without its newline, as hexadecimal digits. */
 export function hashLine(line: string | Buffer): string {
-  return createHash("sha256").update(line).digest("hex");
+  // Half the time, but Node has it since 20.12.
+  if (crypto.hash !== undefined) return crypto.hash("sha256", line, "hex");
+  return crypto.createHash("sha256").update(line).digest("hex");
 }
 
 /** The end of a chain: the number and the hash of its last line. */

@@ -26,12 +26,16 @@ export function freshPath(): string {
   return join(folder, "logs", "audit.jsonl");
 }
 
-export function readLines(path: string): AuditLine[] {
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+function parseLines(text: string, isLine = (line: string): boolean => line !== ""): AuditLine[] {
   return text
     .split("\n")
-    .filter((line) => line !== "")
+    .filter((line) => isLine(line))
     .map((line) => JSON.parse(line));
+}
+
+/** Reads the lines of a file that may not exist. @param isLine - leaves out incomplete lines. */
+export function readLines(path: string, isLine?: (line: string) => boolean): AuditLine[] {
+  return parseLines(existsSync(path) ? readFileSync(path, "utf8") : "", isLine);
 }
 
 const shop = defineSurface("shop", {
@@ -108,9 +112,6 @@ export class HeldStream extends Writable {
   }
 
   get lines(): AuditLine[] {
-    return this.text
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line));
+    return parseLines(this.text);
   }
 }

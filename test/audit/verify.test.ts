@@ -57,7 +57,8 @@ describe("surface-mcp audit verify", () => {
     ["emptied", (old) => (old[2] = ""), ".1", 3, "not a record"],
     ["cut in the middle of the log", (old) => (old[2] = old[2]?.slice(0, 20) ?? ""), ".1", 3, "not a record"],
     ["moved to the other file", (old, now) => now.unshift(...old.splice(1, 1)), ".1", 2, "records 2 to 2 are missing"],
-  ])("exits with 1, and says where, when a line was %s", async (_what, edit, file, line, problem) => {
+  ])("exits with 1, and says where, when a line was %s", async (...row) => {
+    const [, edit, file, line, problem] = row;
     const path = freshPath();
     await writeLog(path);
     change(path, edit);

@@ -1,0 +1,111 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, vi } from "vitest";
+import { verifyChain, type ChainReport } from "../../src/audit/verify-chain.ts";
+import { atEndOfTest } from "../setup/end-of-test.ts";
+import { freshPath, readLines, type AuditLine } from "./support.ts";
+
+const script = fileURLToPath(new URL("./fixtures/write-records.ts", import.meta.url));
+const node = [process.execPath, "--import", "tsx", script];
+
+/** A process that records. */
+class Writer {
+  readonly child: ChildProcess;
+  text = "";
+
+  constructor([command = "", ...args]: readonly string[]) {
+    this.child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.text += text));
+    atEndOfTest(() => this.child.kill("SIGKILL"));
+  }
+
+  /** The number of records that it knows to be written. */
+  get written(): number {
+    return Math.max(0, ...[...this.text.matchAll(/^written (\d+)\n/gm)].map(([, count]) => Number(count)));
+  }
+
+  async untilWritten(count: number): Promise<void> {
+    while (this.written <= count) await sleep(2);
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const closed = once(this.child, "close");
+    this.child.kill(signal);
+    await closed;
+  }
+}
+
+/** Returns the files of a log, the oldest first. */
+function filesOf(path: string): string[] {
+  const ages = readdirSync(dirname(path)).map((name) => Number(name.slice(basename(path).length + 1)));
+  return ages
+    .toSorted((first, second) => second - first)
+    .map((age) => (age === 0 ? path : join(dirname(path), `${basename(path)}.${age}`)));
+}
+
+async function verify(path: string): Promise<ChainReport> {
+  const report = await verifyChain(filesOf(path));
+  expect(report.broken).toBeUndefined();
+  return report;
+}
+
+/** Returns the records of the last process. */
+function lastRecords(path: string): AuditLine[] {
+  const lines = filesOf(path).flatMap((file) =>
+    readLines(file, (line) => line.startsWith('{"v":1,') && line.endsWith("}")),
+  );
+  return lines.slice(lines.findLastIndex(({ type }) => type === "opened")).filter(({ type }) => type === "refused");
+}
+
+describe("an audit log in a process of its own", () => {
+  it("has every record that was flushed, and an intact chain, when the process is killed again and again", async () => {
+    const path = freshPath();
+    for (let round = 0; round < 12; round += 1) {
+      const writer = new Writer([...node, path, "flood"]);
+      await writer.untilWritten(3000 * (round % 4));
+      await sleep(round * 3);
+      await writer.end("SIGKILL");
+      await verify(path);
+      const found = lastRecords(path);
+      expect(found.length).toBeGreaterThanOrEqual(writer.written);
+      expect(found.map(({ address }) => address)).toEqual(found.map((_line, index) => String(index + 1)));
+    }
+    const { notes } = await verify(path);
+    const killed = notes.filter(({ text }) => text.includes("was killed"));
+    // Each start but the first says that the process before was killed.
+    expect(killed.length).toBeGreaterThanOrEqual(11);
+  });
+
+  it("has every record when the process exits while a write is under way", async () => {
+    const path = freshPath();
+    const writer = new Writer([...node, path, "exit"]);
+    expect(await once(writer.child, "close")).toEqual([0, null]);
+    const report = await verify(path);
+    expect(report.notes).toEqual([]);
+    expect(report.records).toBe(40_003);
+    expect(readLines(path).at(-1)).toMatchObject({ type: "closed" });
+  });
+
+  it.runIf(process.platform === "linux")("goes on after a full disk without a torn line", async () => {
+    const path = freshPath();
+    // The signal of the limit is ignored, so that the write fails as on a full disk, after a part.
+    const limited = `trap '' XFSZ; ulimit -S -f 100; exec "$@"`;
+    const writer = new Writer(["bash", "-c", limited, "bash", ...node, path, "steady"]);
+    await vi.waitFor(() => expect(writer.text).toContain("fault EFBIG"), { timeout: 30_000 });
+    await sleep(1500);
+    const before = writer.written;
+    expect(spawnSync("prlimit", ["--pid", String(writer.child.pid), "--fsize=unlimited:unlimited"]).status).toBe(0);
+    await writer.untilWritten(before + 10);
+    await writer.end("SIGUSR2");
+    const report = await verify(path);
+    expect(report.notes).toEqual([]);
+    expect(writer.text.match(/fault/g)).toHaveLength(1);
+    const found = lastRecords(path);
+    expect(found.map(({ address }) => address)).toEqual(found.map((_line, index) => String(index + 1)));
+    expect(found.length).toBeGreaterThanOrEqual(writer.written);
+  });
+});

@@ -15,14 +15,12 @@ export interface CompiledServers {
 }
 
 /**
- * Compiles the servers, and the package with them, to plain JavaScript, and says how to start them: modules joined, as
- * Node takes the package (decision 0014). Types are not checked: that is another command's work.
+ * Compiles the servers, and the package with them, to plain JavaScript, and says how to start them: modules joined, as in the package
+ * (decision 0062). Types are not checked: that is another command's work.
  */
 export async function compileServers(): Promise<CompiledServers> {
-  const sources = (...names: string[]): string[] => names.map((name) => join(here, `${name}.ts`));
-  const core = join(here, "../src/index.ts");
-  const alone = sources("hand-written", "bare-loop", "http-hand-written");
-  await joinModules({ entries: sources("server", "http-server"), alone, core, base: here, out });
+  const names = ["server", "hand-written", "bare-loop", "http-server", "http-hand-written"];
+  await joinModules({ entries: names.map((name) => join(here, `${name}.ts`)), base: here, out });
   const built = (name: string): string => join(out, `${name}.js`);
   return {
     stdio: { ours: [built("server")], written: [built("hand-written")] },

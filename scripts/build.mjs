@@ -1,17 +1,16 @@
 /**
- * Builds `dist` from `src`: the compiler checks it and writes a module and a declaration for each source, of which a bundler drops
- * what an application does not use. Files that no entry reaches are left out. In `dist/node` the modules are joined, one file an
- * entry, one for all that `index` loads, and one for each part that is loaded later: so Node starts in two thirds of the time (decision 0014).
+ * Builds `dist` from `src`: the compiler checks it and writes the declarations, of which those that no entry reaches are left out;
+ * the modules are joined into one file for each entry and a few that entries share (decision 0062).
  *
- * Both write into a fresh folder that then takes the place of `dist`: no file of an earlier build survives, and a build
+ * All is written into a fresh folder that then takes the place of `dist`: no file of an earlier build survives, and a build
  * that fails leaves the last good one in place. `--if-stale` builds only when a source is newer than `dist`.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { joinModules } from "./join-modules.mjs";
-import { trimModules } from "./trim-modules.mjs";
+import { trimDeclarations } from "./trim-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -34,11 +33,10 @@ function isStale() {
   return Math.max(newest(join(root, "src")), newest(join(root, "scripts")), ...times) > statSync(entry).mtimeMs;
 }
 
-/** The public entries, as package.json maps them. */
-const entries = [
-  ...["index", "http/index", "testing/index", "sdk-v1/index", "audit/index"],
-  ...["from/agentic/index", "from/invoker/index", "from/agent/index"],
-];
+/** The public entries: the modules of the exports map, without an ending. */
+const entries = Object.values(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).exports)
+  .filter((path) => path.endsWith(".js"))
+  .map((path) => path.slice("./dist/".length, -".js".length));
 
 async function build() {
   mkdirSync(staging, { recursive: true });
@@ -47,16 +45,9 @@ async function build() {
     stdio: "inherit",
   });
   if (run.status !== 0) return run.status ?? 1;
-  await trimModules({ out: staging, entries });
-  const source = (entry) => join(root, "src", `${entry}.ts`);
-  await joinModules({
-    entries: entries.map(source),
-    // Most commands start no app.
-    alone: [source("cli/main")],
-    core: source("index"),
-    base: join(root, "src"),
-    out: join(staging, "node"),
-  });
+  await trimDeclarations({ out: staging, entries });
+  const joined = [...entries, "cli/main"].map((entry) => join(root, "src", `${entry}.ts`));
+  await joinModules({ entries: joined, base: join(root, "src"), out: staging });
   if (existsSync(dist)) renameSync(dist, retired);
   renameSync(staging, dist);
   return 0;

@@ -1,14 +1,10 @@
-/** What is joined. */
-export interface JoinSetting {
+/** Modules to join. */
+export interface JoinOptions {
   readonly entries: string[];
-  /** Entries that do not load `core`. @default none */
-  readonly alone?: string[];
-  /** A module that all `entries` load. What it reaches becomes one file. */
-  readonly core: string;
-  /** Entries are written under `out` as they stand under this folder. */
+  /** The folder under which the entries are; `out` has the same folders. */
   readonly base: string;
   readonly out: string;
 }
 
-/** Joins modules as Node takes the package. Rejects with what esbuild says. */
-export function joinModules(setting: JoinSetting): Promise<void>;
+/** Joins modules as in the package. Rejects if one of them cannot be read. */
+export function joinModules(options: JoinOptions): Promise<void>;

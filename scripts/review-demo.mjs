@@ -34,7 +34,7 @@ try {
     text = text.replace(before, after);
   }
   writeFileSync(path, text);
-  const command = [join(root, "dist", "node", "cli", "main.js"), "check", "app.ts", "--format", "markdown"];
+  const command = [join(root, "dist", "cli", "main.js"), "check", "app.ts", "--format", "markdown"];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: copy, encoding: "utf8" });
   process.stdout.write(stdout);
   process.stderr.write(stderr);

@@ -5,7 +5,7 @@ import { root } from "./source.ts";
 interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
@@ -13,11 +13,9 @@ interface Manifest {
 /** The package's own package.json. */
 export const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** Subpath of the exports map -> the source file it is built from. `./package.json` is data and not an entry. */
+/** Subpath of the exports map -> the source file it is built from. Files that are no modules are data and not entries. */
 export const entrySources: ReadonlyMap<string, string> = new Map(
-  Object.entries(manifest.exports).flatMap(([subpath, target]) =>
-    typeof target === "string"
-      ? []
-      : [[subpath, target.default.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts")] as const],
-  ),
+  Object.entries(manifest.exports)
+    .filter(([, target]) => target.endsWith(".js"))
+    .map(([subpath, target]) => [subpath, target.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts")]),
 );

@@ -88,7 +88,7 @@ describe("a project of init", () => {
 
   it.each(["stdio", "express"] as const)("is installed, checked and tested: %s", hangs, async (template) => {
     const folder = folders[template];
-    const main = join(unpacked, "dist/node/cli/main.js");
+    const main = join(unpacked, "dist/cli/main.js");
     const args = ["init", folder, "--template", template, "--package", archive];
     const wrote = await run(temporary, process.execPath, main, ...args);
     expect(wrote).toMatchObject({ code: 0, output: expect.stringContaining("wrote 8 files") });

@@ -21,12 +21,17 @@ function anchorsIn(file: string): readonly string[] {
   return [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => toAnchor(heading));
 }
 
+/** The start of a link to a file of this repository that the archive of npm does not hold. */
+const repository = "https://github.com/surface-mcp/surface-mcp/blob/main/";
+
 /** The links of a file that lead nowhere. */
 function brokenLinks(file: string): readonly string[] {
-  const targets = [...textOf(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = ""]) => target);
-  return targets.filter((target) => {
+  const targets = [...textOf(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  const own = targets.filter((target) => target.startsWith(repository) || !/^https?:/.test(target));
+  return own.filter((target) => {
     const [path = "", anchor] = target.split("#", 2);
-    const led = path === "" ? file : join(dirname(file), path);
+    const near = path === "" ? file : join(dirname(file), path);
+    const led = path.startsWith(repository) ? path.slice(repository.length) : near;
     if (!existsSync(join(root, led))) return true;
     return anchor !== undefined && !anchorsIn(led).includes(anchor);
   });

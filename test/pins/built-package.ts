@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, posix, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type BuildResult } from "esbuild";
-import { entrySources, manifest } from "../architecture/package-entries.ts";
+import { manifest } from "../architecture/package-entries.ts";
 import { root } from "../architecture/source.ts";
 
 const require = createRequire(import.meta.url);
@@ -11,6 +12,28 @@ const require = createRequire(import.meta.url);
 export async function importEntry(subpath: string): Promise<Record<string, unknown>> {
   const specifier = subpath === "." ? manifest.name : `${manifest.name}/${subpath.replace(/^\.\//, "")}`;
   return import(pathToFileURL(require.resolve(specifier)).href);
+}
+
+const imports = { now: /\bfrom\s*"(\.{1,2}\/[^"]+)"/g, ever: /(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)"/g };
+
+/** Files of `dist`, and those that they import: at once alone, or also later. Declarations import declarations. */
+export function reachedFrom(starts: readonly string[], when: keyof typeof imports = "ever"): ReadonlySet<string> {
+  const found = new Set(starts);
+  for (const path of found) {
+    for (const [, specifier = ""] of readFileSync(join(root, path), "utf8").matchAll(imports[when])) {
+      const next = posix.join(posix.dirname(path), specifier);
+      found.add(path.endsWith(".d.ts") ? next.replace(/\.[jt]s$/, ".d.ts") : next);
+    }
+  }
+  return found;
+}
+
+/** The sources of which built modules consist. The build writes the path of each above its code. */
+export function sourcesOf(modules: Iterable<string>): string[] {
+  const texts = Array.from(modules, (path) => readFileSync(join(root, path), "utf8"));
+  return texts
+    .flatMap((text) => Array.from(text.matchAll(/^\/\/ (src\/\S+\.ts)$/gm), ([, path = ""]) => path))
+    .toSorted();
 }
 
 /** A bundle, and what it is made of. What is loaded later is in files of its own, and counted apart. */
@@ -23,6 +46,8 @@ export interface Bundle {
   readonly files: readonly string[];
   /** Packages and modules of node that are loaded at once. */
   readonly imports: readonly string[];
+  /** The code that is loaded at once. */
+  readonly text: string;
 }
 
 type Built = BuildResult<{ metafile: true; write: false }>;
@@ -39,7 +64,7 @@ function closureOf({ outputs }: Built["metafile"]): ReadonlySet<string> {
   return found;
 }
 
-function toBundle({ metafile }: Built): Bundle {
+function toBundle({ metafile, outputFiles }: Built): Bundle {
   const closure = closureOf(metafile);
   const outputs = Object.entries(metafile.outputs);
   const atOnce = outputs.filter(([path]) => closure.has(path)).map(([, output]) => output);
@@ -58,34 +83,31 @@ function toBundle({ metafile }: Built): Bundle {
       .filter((path) => path !== "<stdin>")
       .toSorted(),
     imports: [...new Set(imports.map((one) => one.path))].toSorted(),
+    text: outputFiles
+      .filter(({ path }) => closure.has(relative(root, path)))
+      .map(({ text }) => text)
+      .join("\n"),
   };
 }
 
 /**
- * Bundles code that imports the built package by its name, minified, with every other package left outside: module by
- * module, as bundlers for anything but Node take it. Only where it is split is what is loaded later counted apart;
+ * Bundles code that imports the built package by its name, minified, with every other package left outside. Only where it is split is what is loaded later counted apart;
  * but then everything that is loaded later by any file is kept.
  */
-export async function bundle(code: string, { splitting = false } = {}): Promise<Bundle> {
+export async function bundle(code: string, { splitting = false, minify = true } = {}): Promise<Bundle> {
   const built = await build({
     stdin: { contents: code, resolveDir: root, loader: "js" },
     absWorkingDir: root,
     outdir: "bundled",
     bundle: true,
     splitting,
-    minify: true,
+    minify,
     write: false,
     metafile: true,
     format: "esm",
     platform: "node",
     target: "node20",
     external: Object.keys(manifest.dependencies),
-    alias: Object.fromEntries(
-      Array.from(entrySources, ([subpath, source]) => [
-        join(manifest.name, subpath),
-        join(root, source.replace(/^src/, "dist").replace(/\.ts$/, ".js")),
-      ]),
-    ),
   });
   return toBundle(built);
 }

@@ -4,50 +4,22 @@ import { manifest } from "../architecture/package-entries.ts";
 describe("package.json", () => {
   it("exports maps these subpaths and no others when it is read", () => {
     expect(manifest.exports).toEqual({
-      ".": { types: "./dist/index.d.ts", node: "./dist/node/index.js", default: "./dist/index.js" },
-      "./http": {
-        types: "./dist/http/index.d.ts",
-        node: "./dist/node/http/index.js",
-        default: "./dist/http/index.js",
-      },
-      "./from/agentic": {
-        types: "./dist/from/agentic/index.d.ts",
-        node: "./dist/node/from/agentic/index.js",
-        default: "./dist/from/agentic/index.js",
-      },
-      "./from/invoker": {
-        types: "./dist/from/invoker/index.d.ts",
-        node: "./dist/node/from/invoker/index.js",
-        default: "./dist/from/invoker/index.js",
-      },
-      "./from/agent": {
-        types: "./dist/from/agent/index.d.ts",
-        node: "./dist/node/from/agent/index.js",
-        default: "./dist/from/agent/index.js",
-      },
-      "./sdk-v1": {
-        types: "./dist/sdk-v1/index.d.ts",
-        node: "./dist/node/sdk-v1/index.js",
-        default: "./dist/sdk-v1/index.js",
-      },
-      "./audit": {
-        types: "./dist/audit/index.d.ts",
-        node: "./dist/node/audit/index.js",
-        default: "./dist/audit/index.js",
-      },
-      "./testing": {
-        types: "./dist/testing/index.d.ts",
-        node: "./dist/node/testing/index.js",
-        default: "./dist/testing/index.js",
-      },
+      ".": "./dist/index.js",
+      "./http": "./dist/http/index.js",
+      "./from/agentic": "./dist/from/agentic/index.js",
+      "./from/invoker": "./dist/from/invoker/index.js",
+      "./from/agent": "./dist/from/agent/index.js",
+      "./sdk-v1": "./dist/sdk-v1/index.js",
+      "./audit": "./dist/audit/index.js",
+      "./testing": "./dist/testing/index.js",
       "./exposure-lock.schema.json": "./docs/schemas/exposure-lock.schema.json",
       "./view-rules.schema.json": "./docs/schemas/view-rules.schema.json",
       "./package.json": "./package.json",
     });
   });
 
-  it("has one command, which is built as Node takes it, when it is read", () => {
-    expect(manifest).toMatchObject({ bin: { "surface-mcp": "./dist/node/cli/main.js" } });
+  it("has one command when it is read", () => {
+    expect(manifest).toMatchObject({ bin: { "surface-mcp": "./dist/cli/main.js" } });
   });
 
   it("promises ESM, no side effects, node 20 and MIT when it is read", () => {
@@ -60,6 +32,7 @@ describe("package.json", () => {
       files: [
         "dist",
         "docs/*.md",
+        "!docs/performance.md",
         "docs/*.svg",
         "docs/guide",
         "docs/schemas",

@@ -115,7 +115,7 @@ async function checkHttp({ command, args }: Runtime): Promise<void> {
 /** Checks that a version of Node writes the lockfile that is committed, byte by byte. Old versions run TypeScript by tsx. */
 function checkLock({ name, command }: Runtime): void {
   const out = `${name}.json`;
-  const cli = join("node_modules", "surface-mcp", "dist", "node", "cli", "main.js");
+  const cli = join("node_modules", "surface-mcp", "dist", "cli", "main.js");
   execFileSync(command, [cli, "lock", `${tracker}/app.ts`, "--out", out], { cwd: app, stdio: "pipe", timeout: stepMs });
   assert.equal(readFileSync(join(app, out), "utf8"), readFileSync(join(root, tracker, "exposure.lock.json"), "utf8"));
 }

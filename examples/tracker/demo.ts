@@ -58,7 +58,7 @@ async function showReviewer({ url }: TrackerServer, tokens: Tokens, seenByAda: n
   console.log("Bob is a reviewer. His agent signs in with his token, and may use less:");
   console.log(`  tools      ${tools.join(", ")}`);
   console.log(
-    `  It finds ${items.length} issues about a password, Ada's agent ${seenByAda}: reviewers see nothing confidential.`,
+    `  It finds ${items.length} issues about a password. Ada's agent finds ${seenByAda}: reviewers see nothing confidential.`,
   );
   await agent.close();
 }

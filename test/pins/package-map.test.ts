@@ -10,6 +10,7 @@ describe("package.json", () => {
       "./from/invoker": "./dist/from/invoker/index.js",
       "./from/agent": "./dist/from/agent/index.js",
       "./sdk-v1": "./dist/sdk-v1/index.js",
+      "./otel": "./dist/otel/index.js",
       "./audit": "./dist/audit/index.js",
       "./testing": "./dist/testing/index.js",
       "./exposure-lock.schema.json": "./docs/schemas/exposure-lock.schema.json",
@@ -49,8 +50,11 @@ describe("package.json", () => {
 
   it("takes the SDK of whoever attaches to their server, and asks nobody else for it, when it is read", () => {
     expect(manifest).toMatchObject({
-      peerDependencies: { "@modelcontextprotocol/sdk": "^1.26.0" },
-      peerDependenciesMeta: { "@modelcontextprotocol/sdk": { optional: true } },
+      peerDependencies: { "@modelcontextprotocol/sdk": "^1.26.0", "@opentelemetry/api": "^1.7.0" },
+      peerDependenciesMeta: {
+        "@modelcontextprotocol/sdk": { optional: true },
+        "@opentelemetry/api": { optional: true },
+      },
     });
   });
 

@@ -73,6 +73,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./from/agent": ["agent", "agents", "mcpAgent"],
   "./sdk-v1": ["attach"],
   "./audit": ["auditLog"],
+  "./otel": ["otel"],
   "./testing": ["RpcFailure", "assertExposure", "createTestClient"],
 };
 

@@ -7,7 +7,7 @@ export const order: readonly (readonly string[])[] = [
   ["tags", "schema", "spine", "json-rpc"],
   ["surface"],
   ["observe"],
-  ["audit"],
+  ["audit", "otel"],
   ["links"],
   ["catalog"],
   ["from", "call"],

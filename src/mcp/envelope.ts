@@ -6,7 +6,8 @@ import { isLogLevel } from "./notifications.ts";
 import { metaOf, modernVersions, ownParam, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
-const versionKey = `${keyPrefix}protocolVersion`;
+/** The key of the protocol version in `_meta` of a modern request. */
+export const protocolVersionKey: string = `${keyPrefix}protocolVersion`;
 /** The key of the client's capabilities in `_meta` of a modern request. */
 export const capabilitiesKey: string = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
@@ -15,7 +16,7 @@ const logLevelKey = `${keyPrefix}logLevel`;
 /** Returns whether a request claims to be of 2026-07-28 or later: it has one of the two keys that each such request must have. */
 export function claimsModern(params: JsonObject | undefined): boolean {
   const meta = metaOf(params);
-  return meta !== undefined && (Object.hasOwn(meta, versionKey) || Object.hasOwn(meta, capabilitiesKey));
+  return meta !== undefined && (Object.hasOwn(meta, protocolVersionKey) || Object.hasOwn(meta, capabilitiesKey));
 }
 
 function bad(what: string): RpcError {
@@ -24,21 +25,21 @@ function bad(what: string): RpcError {
 
 /** The error for a request without the envelope that the modern era demands. */
 export const missingEnvelope: RpcError = bad(
-  `"_meta" must carry "${versionKey}" and "${capabilitiesKey}" on every request`,
+  `"_meta" must carry "${protocolVersionKey}" and "${capabilitiesKey}" on every request`,
 );
 
 /** Returns the protocol version in the envelope of a request, unchecked. */
 export function versionOf(params: JsonObject | undefined): unknown {
-  return ownParam(metaOf(params), versionKey);
+  return ownParam(metaOf(params), protocolVersionKey);
 }
 
 /** Checks the envelope of a modern request. Returns the error, or `undefined`. */
 export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
   const meta = metaOf(params);
   if (meta === undefined) return missingEnvelope;
-  const version = ownParam(meta, versionKey);
+  const version = ownParam(meta, protocolVersionKey);
   if (version === undefined) return missingEnvelope;
-  if (typeof version !== "string") return bad(`"${versionKey}" must be a string`);
+  if (typeof version !== "string") return bad(`"${protocolVersionKey}" must be a string`);
   if (!modernVersions.includes(version)) return unsupportedVersion(version);
   if (ownParam(meta, capabilitiesKey) === undefined) return missingEnvelope;
   if (!isJsonObject(ownParam(meta, capabilitiesKey))) return bad(`"${capabilitiesKey}" must be an object`);

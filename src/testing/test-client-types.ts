@@ -2,6 +2,7 @@ import type { AppNames } from "../builder/app-names.ts";
 import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
 import type { HandledMethod } from "../mcp/handlers.ts";
 import type { Era } from "../mcp/protocol.ts";
+import type { Observation } from "../observe/observation.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { TemplateVariables } from "./expand-template.ts";
@@ -36,6 +37,11 @@ export type TestTools<TNames extends AppNames, TSpec> = {
 /** An in-memory MCP client, typed from the app. Call `close()` when done. */
 export interface TestClient<TNames extends AppNames, TSpec> {
   readonly tools: TestTools<TNames, TSpec>;
+  /**
+   * The records of this client's session, and those without a session, such as of the link: the newest 10,000, in order. Arguments
+   * and results are in none of them; add an observer with `values` by `app.observe()` for those.
+   */
+  readonly observations: readonly Observation[];
   /**
    * Reads a resource by its key and parses its JSON. Pass `variables` for a resource of a template. Content that is not JSON comes
    * as its text, or as its bytes in base64.

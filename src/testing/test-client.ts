@@ -4,8 +4,10 @@ import type { LinkedApp } from "../builder/stages.ts";
 import { jsonMimeType } from "../catalog/content/resource-body.ts";
 import { SurfaceError } from "../errors.ts";
 import type { HandledMethod } from "../mcp/handlers.ts";
-import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
-import type { AppRuntime } from "../mcp/servable-app.ts";
+import { rpcCodes, unknownMethod } from "../mcp/protocol.ts";
+import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
+import type { Observation } from "../observe/observation.ts";
+import type { Observers } from "../observe/observers.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { withChosenView, anonymous, type Caller } from "../surface/caller.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
@@ -21,8 +23,6 @@ import { toRefusedAnswer, toToolAnswer, type ToolAnswer } from "./tool-answer.ts
 function byView(caller: Caller, { view: surface, project }: TestClientOptions): Caller {
   return surface === undefined && project === undefined ? caller : withChosenView(caller, { surface, project });
 }
-
-const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 
 function textAt(from: JsonObject, key: string): string {
   const found = from[key];
@@ -48,6 +48,24 @@ interface TestClientDeps {
   readonly runtime: AppRuntime;
   readonly user: TestUser;
   readonly readerOf: (tool: string) => ReadValue;
+  readonly recording: Recording;
+}
+
+/** The newest records of an app, in order. */
+interface Recording {
+  readonly records: readonly Observation[];
+  readonly stop: () => void;
+}
+
+/** Records that a client keeps: a test reads few, and a long one must not fill the memory. */
+const maxRecords = 10_000;
+
+function recordObservations(observers: Observers): Recording {
+  const records: Observation[] = [];
+  const stop = observers.add((observation) => {
+    if (records.push(observation) > maxRecords) records.shift();
+  });
+  return { records, stop };
 }
 
 /** A collection may have a template of items and one of pages. */
@@ -61,28 +79,39 @@ class InMemoryClient {
   readonly #readerOf: (tool: string) => ReadValue;
   readonly #options: TestClientOptions;
   readonly #caller: Caller;
+  readonly #recording: Recording;
   readonly tools: object;
 
-  constructor({ runtime, user, readerOf }: TestClientDeps, options: TestClientOptions) {
+  constructor({ runtime, user, readerOf, recording }: TestClientDeps, options: TestClientOptions) {
     const { era = "modern", caller = anonymous } = options;
     this.#runtime = runtime;
-    this.#session = new TestSession(runtime, era, user);
     this.#readerOf = readerOf;
     this.#options = options;
     this.#caller = byView(caller, options);
+    this.#session = new TestSession(runtime, { era, user, caller: this.#caller });
+    this.#recording = recording;
     // Every name has a function: calling an unknown tool answers as on the wire.
     this.tools = new Proxy(Object.freeze({}), {
       get: (_target, name) => (isToolName(name) ? this.#toCaller(name) : undefined),
     });
   }
 
+  /** The records of this client, and of what belongs to no session. */
+  get observations(): readonly Observation[] {
+    const { id } = this.#session;
+    return this.#recording.records.filter((record) => !("session" in record) || record.session === id);
+  }
+
   async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
     const caller = options.caller === undefined ? this.#caller : byView(options.caller, this.#options);
     const view = this.#runtime.viewFor(caller);
-    if (view.kind === "error") throw new RpcFailure(view);
     const handler = this.#runtime.handlers[method];
-    if (handler === undefined) throw new RpcFailure(unknownMethod);
-    return this.#session.request({ handler, params, view, caller, options });
+    if (view.kind === "error" || handler === undefined) {
+      const error = view.kind === "error" ? view : unknownMethod;
+      this.#session.refused(error, caller);
+      throw new RpcFailure(error);
+    }
+    return this.#session.request({ method, handler, params, view, caller, options });
   }
 
   async read(key: string, variables?: TemplateVariables): Promise<JsonValue> {
@@ -144,7 +173,7 @@ class InMemoryClient {
 
   close(): Promise<void> {
     this.#session.close();
-    return this.#runtime.close();
+    return this.#runtime.close().finally(this.#recording.stop);
   }
 
   #toCaller(name: string): (args?: JsonObject, options?: TestCallOptions) => Promise<ToolAnswer> {
@@ -191,6 +220,15 @@ class InMemoryClient {
   }
 }
 
+function openRecorded(app: ServableApp, { stop }: Recording): AppRuntime {
+  try {
+    return app.open();
+  } catch (cause) {
+    stop();
+    throw cause;
+  }
+}
+
 const optionNames = Object.keys({
   era: true,
   caller: true,
@@ -219,6 +257,8 @@ export function createTestClient<TSpec, TNames extends AppNames>(
   assertKnownOptions(options, optionNames, "Making a test client");
   const user = new TestUser(options);
   const readerOf = createValueReader(app[kDefinition]);
+  const recording = recordObservations(app[kDefinition].observers);
+  const deps = { runtime: openRecorded(app, recording), user, readerOf, recording };
   // The proxy behind `tools` answers to every name; the type lets through those of the app.
-  return new InMemoryClient({ runtime: app.open(), user, readerOf }, options) as unknown as TestClient<TNames, TSpec>;
+  return new InMemoryClient(deps, options) as unknown as TestClient<TNames, TSpec>;
 }

@@ -7,6 +7,7 @@ import { init } from "./init.ts";
 import { inspect } from "./inspect.ts";
 import { install } from "./install.ts";
 import { lock } from "./lock.ts";
+import { call, read, watch } from "./operate.ts";
 import { readVersion } from "./files.ts";
 import { escapeInvisible } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
@@ -22,6 +23,9 @@ const helpText = `usage: surface-mcp COMMAND
   lock APP_MODULE [--out FILE]                 write everything that agents can reach in an app to a lockfile
   check APP_MODULE [options]                   compare an app with its lockfile
   inspect APP_MODULE [--json]                  list everything that agents can reach in an app, and what they cannot
+  call SERVER TOOL [JSON] [options]            call a tool, and print its result
+  read SERVER URI [options]                    read a resource
+  watch SERVER URI [options]                   print a resource, now and after each change
   replay APP_MODULE [options]                  show what a view of an app exposes, and what hides the rest
   audit verify FILE... [--has HASH]            check the hash chain of an audit log over its rotated files
 
@@ -39,7 +43,15 @@ options of install
   --token-env VAR     the environment variable with the token for a URL; the token itself is never written
   --print             print the entry, and change nothing
 
-options of lock, check, inspect and replay
+SERVER of call, read and watch: a module that exports an app, "--url URL", or "-- COMMAND ARGS" at the end
+
+options of call, read and watch
+  --surface NAME      the view, for an app in this process
+  --token-env VAR     the environment variable with the token for a URL
+  --yes               agree when the tool asks for a confirmation
+  --count N           end after N lines; for watch
+
+options of lock, check, inspect, replay, call, read and watch
   --export NAME       the export that is the app; the default is the default export, or "app"
 
 options of lock
@@ -66,6 +78,7 @@ options of audit verify
 exit codes: 0 done, 1 refused, 2 wrong usage
 exit codes of lock, check and inspect: 0 done, or the app is as locked; 1 it differs; 2 the command cannot tell
 exit codes of audit verify: 0 intact; 1 broken; 2 the command cannot read a file
+exit codes of call, read and watch: 0 done, 1 the server refused it or the tool failed, 2 wrong usage or no server
 `;
 
 /** Exit code of the process. */
@@ -80,13 +93,18 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["lock", lock],
   ["check", check],
   ["inspect", inspect],
+  ["call", call],
+  ["read", read],
+  ["watch", watch],
   ["replay", replay],
   ["audit", audit],
 ]);
 const names = [...commands.keys()].join(", ");
 
-/** Commands that exit with 2 if they fail, since 1 says that an app differs from its lockfile, or that a log is broken. */
-const telling: ReadonlySet<string | undefined> = new Set(["lock", "check", "inspect", "audit"]);
+/** Commands that exit with 2 if they fail, since 1 says that an app differs, that a log is broken, or that a server refused. */
+const telling: ReadonlySet<string | undefined> = new Set([
+  ...["lock", "check", "inspect", "call", "read", "watch", "audit"],
+]);
 
 async function run([word, ...args]: readonly string[], setting: CliEnvironment): Promise<ExitCode | void> {
   const command = commands.get(word ?? "");

@@ -1,0 +1,156 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { root } from "../architecture/source.ts";
+
+const manifest: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
+const program = join(root, manifest.bin["surface-mcp"] ?? "");
+const module = fileURLToPath(new URL("fixtures/operable.mjs", import.meta.url));
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the built command as a process. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, timeout: 20_000 });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+  const [code]: unknown[] = await once(child, "close");
+  return { code: Number(code), out, err };
+}
+
+interface Server {
+  readonly name: string;
+  /** Returns the words of the command line that name the server: before the operation, and after it. */
+  readonly words: () => { readonly before: readonly string[]; readonly after: readonly string[] };
+}
+
+let url = "";
+const servers: readonly Server[] = [
+  { name: "an app in this process", words: () => ({ before: [module], after: [] }) },
+  { name: "a command", words: () => ({ before: [], after: ["--", process.execPath, module, "stdio"] }) },
+  { name: "a URL", words: () => ({ before: ["--url", url], after: [] }) },
+];
+
+describe.each(servers)("the built command, with $name,", ({ words }) => {
+  let server: ReturnType<typeof spawn> | undefined;
+
+  beforeAll(async () => {
+    server = spawn(process.execPath, [module, "http"], { stdio: ["ignore", "pipe", "ignore"] });
+    const [line]: unknown[] = server.stdout === null ? [] : await once(server.stdout, "data");
+    url = String(line).trim();
+  });
+
+  afterAll(() => void server?.kill("SIGKILL"));
+
+  function operate(command: string, ...args: readonly string[]): Promise<Ran> {
+    const { before, after } = words();
+    return run([command, ...before, ...args, ...after]);
+  }
+
+  it("calls a tool, and shows its progress on standard error", async () => {
+    const ran = await operate("call", "double", '{"of":4}');
+    expect(JSON.parse(ran.out)).toMatchObject({ structuredContent: { value: 8 } });
+    expect(ran.err).toContain("progress 1/2: half\\u001b[31m\n");
+    expect(ran.code).toBe(0);
+  });
+
+  it("exits with 1 for a tool that fails, and prints its result", async () => {
+    const ran = await operate("call", "fail");
+    expect(JSON.parse(ran.out)).toMatchObject({ isError: true });
+    expect(ran.out).not.toContain("secret");
+    expect(ran.code).toBe(1);
+  });
+
+  it("exits with 1 for an unknown tool or resource, and prints the error of the server", async () => {
+    const called = await operate("call", "nope");
+    expect(called).toMatchObject({ code: 1, out: "" });
+    expect(called.err).toContain("surface-mcp: the server answered -32602: ");
+    expect(await operate("read", "surface://operable/nope")).toMatchObject({ code: 1, out: "" });
+  });
+
+  it("confirms a call only with --yes", async () => {
+    const refused = await operate("call", "erase");
+    expect(JSON.parse(refused.out)).toMatchObject({ isError: true });
+    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining("CLIENT_CANNOT") });
+    const agreed = await operate("call", "erase", "--yes");
+    expect(JSON.parse(agreed.out)).toMatchObject({ structuredContent: { value: "erased" } });
+    expect(agreed.code).toBe(0);
+  });
+
+  it("reads a resource", async () => {
+    const ran = await operate("read", "surface://operable/level");
+    expect(JSON.parse(ran.out)).toMatchObject({ contents: [{ uri: "surface://operable/level" }] });
+    expect(ran.code).toBe(0);
+  });
+
+  it("watches a resource, a line for each change", async () => {
+    const ran = await operate("watch", "surface://operable/level", "--count", "3");
+    const lines = ran.out.trim().split("\n");
+    const texts = lines.map((line) => JSON.parse(line).contents[0].text);
+    expect(new Set(texts).size).toBe(3);
+    expect(ran.code).toBe(0);
+  });
+});
+
+describe("the built command", () => {
+  it.each<[what: string, args: readonly string[], problem: string]>([
+    ["no operation", ["call", module], "and then a tool"],
+    ["arguments that are not JSON", ["call", module, "double", "{"], "must be a JSON object"],
+    ["arguments that are a list", ["call", module, "double", "[]"], "must be a JSON object"],
+    ["two URIs", ["read", module, "a:b", "c:d"], "name one URI"],
+    ["a count of zero", ["watch", module, "a:b", "--count", "0"], "from 1 on"],
+    ["a URL that is none", ["read", "--url", "nowhere", "a:b"], `begins with "http://"`],
+    ["a URL and a command", ["read", "--url", "http://x", "a:b", "--", "x"], "excludes a command"],
+    ["no command after --", ["read", "a:b", "--"], "name the command"],
+    ["a view of a remote server", ["read", "--url", "http://x", "a:b", "--surface", "v"], "for apps in this process"],
+    ["an unset variable", ["read", "--url", "http://x", "a:b", "--token-env", "NO_SUCH"], "is not set"],
+    ["an unknown view", ["read", module, "a:b", "--surface", "v"], `"v"`],
+    ["a module that does not exist", ["read", "nowhere.mjs", "a:b"], "does not exist"],
+    ["a command that does not exist", ["read", "a:b", "--", "surface-mcp-nowhere"], "ENOENT"],
+    ["a command that ends", ["read", "a:b", "--", process.execPath, module, "exit"], "it ended with code 3"],
+    [
+      "a server that is not there",
+      ["read", "--url", "http://127.0.0.1:1/mcp", "a:b"],
+      "Cannot use http://127.0.0.1:1/mcp",
+    ],
+  ])("exits with 2 and a sentence for %s", async (_what, args, problem) => {
+    const ran = await run(args);
+    expect(ran).toMatchObject({ code: 2, out: "" });
+    expect(ran.err).toContain(problem);
+  });
+
+  it("uses the view that --surface names", async () => {
+    const ran = await run(["call", module, "double", '{"of":1}', "--surface", "none"]);
+    expect(ran).toMatchObject({ code: 1, out: "" });
+  });
+
+  it("sends the token of a variable to a URL, and to no plain HTTP host elsewhere", async () => {
+    const sent: unknown[] = [];
+    const server = createServer(({ headers }, response) => {
+      sent.push(headers.authorization);
+      response.writeHead(401).end();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    // A TCP server has such an address.
+    const { port } = server.address() as AddressInfo;
+    const env = { TOKEN: "t0ken" };
+    const ran = await run(["read", "a:b", "--url", `http://127.0.0.1:${port}/`, "--token-env", "TOKEN"], env);
+    server.close();
+    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("HTTP 401") });
+    expect(sent).toEqual(["Bearer t0ken"]);
+    const plain = await run(["read", "a:b", "--url", "http://ci.example/", "--token-env", "TOKEN"], env);
+    expect(plain).toMatchObject({ code: 2, err: expect.stringContaining("unencrypted") });
+  });
+});

@@ -1,8 +1,7 @@
-import { SurfaceError } from "../errors.ts";
+import { Refusal, SurfaceError } from "../errors.ts";
 import { newestLegacyVersion, rpcCodes } from "../mcp/protocol.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { withTimeout } from "../surface/system-clock.ts";
-import { RpcFailure } from "../testing/rpc-failure.ts";
 import { readVersion } from "./files.ts";
 
 /** Callbacks of a transport. */
@@ -52,6 +51,14 @@ function parseMessage(text: string): JsonObject {
   }
 }
 
+/** The code of the error that a server answered with. */
+export const serverErrorCode = "SERVER_ERROR";
+
+function toFailure({ code, message, data }: JsonObject): Refusal {
+  const answer = [code, message].filter((part) => typeof part === "number" || typeof part === "string").join(": ");
+  return new Refusal(serverErrorCode, `Cannot get a result: the server answered ${answer}`, data);
+}
+
 /** An MCP client of the protocol version 2025-11-25, for one request after another. Its maker closes it. */
 export class McpClient {
   readonly #options: McpClientOptions;
@@ -86,7 +93,7 @@ export class McpClient {
     await this.#transport.listen?.();
   }
 
-  /** Sends a request. @throws RpcFailure for an error of the server, any other error if there is no answer. */
+  /** Sends a request. @throws Refusal `SERVER_ERROR` for an error of the server, any other error if there is no answer. */
   request(method: string, params: JsonObject): Promise<JsonObject> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#requests += 1;
@@ -110,19 +117,14 @@ export class McpClient {
   }
 
   #receive({ id, method, params, result, error }: JsonObject): void {
-    const given = isJsonObject(params) ? params : {};
     if (typeof method === "string") {
-      if (id === undefined) this.#options.onNotification(method, given);
+      if (id === undefined) this.#options.onNotification(method, isJsonObject(params) ? params : {});
       else this.#send({ id, ...this.#answer(method) })?.catch((cause: Error) => this.#fail(cause));
       return;
     }
     const request = this.#open.get(id);
-    if (isJsonObject(error)) {
-      const { code, message, data } = error;
-      const text = typeof message === "string" ? message : "";
-      const rpcCode = typeof code === "number" ? code : rpcCodes.internal;
-      request?.reject(new RpcFailure({ kind: "error", code: rpcCode, message: text, data }));
-    } else request?.resolve(isJsonObject(result) ? result : {});
+    if (isJsonObject(error)) request?.reject(toFailure(error));
+    else request?.resolve(isJsonObject(result) ? result : {});
   }
 
   /** Answers a request of the server. */

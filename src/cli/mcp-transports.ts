@@ -13,7 +13,7 @@ const maxMessageBytes = 64 * 1024 * 1024;
 const endMs = 1000;
 
 /** Creates the transport to an app in this process. Requests come from the local user, as over stdio. */
-export function toApp(app: ServableApp, surface: string | undefined): OpenTransport {
+export function createAppTransport(app: ServableApp, surface: string | undefined): OpenTransport {
   return ({ receive }) => {
     const runtime = app.open();
     if (surface !== undefined) runtime.assertView(surface, "Cannot use a view");
@@ -30,7 +30,7 @@ export function toApp(app: ServableApp, surface: string | undefined): OpenTransp
 }
 
 /** Creates the transport to a server that a command starts. Its standard error goes to that of this process. */
-export function toCommand([command = "", ...args]: readonly string[], cwd: string): OpenTransport {
+export function createCommandTransport([command = "", ...args]: readonly string[], cwd: string): OpenTransport {
   return ({ receive, failed }) => {
     const unavailable = (problem: string): void =>
       failed(new SurfaceError("UNAVAILABLE", `Cannot use "${command}": ${problem}`));
@@ -67,7 +67,9 @@ async function readEvents(body: AsyncIterable<Uint8Array>, receive: (data: strin
   for await (const chunk of body) {
     const blocks = (rest + decoder.decode(chunk, { stream: true })).replaceAll("\r\n", "\n").split("\n\n");
     rest = blocks.pop() ?? "";
-    if (rest.length > maxMessageBytes) throw new Error(`it sent an event of more than ${maxMessageBytes} characters`);
+    if (rest.length > maxMessageBytes) {
+      throw new SurfaceError("UNAVAILABLE", `Cannot read an event: it has more than ${maxMessageBytes} characters`);
+    }
     for (const block of blocks) {
       const data = block.split("\n").filter((line) => line.startsWith("data:"));
       if (data.length > 0) receive(data.map((line) => line.slice("data:".length).trimStart()).join("\n"));
@@ -89,7 +91,7 @@ function messageIn(text: string): string {
 }
 
 /** Creates the transport to a server at a URL. */
-export function toUrl(url: string, token: string | undefined): OpenTransport {
+export function createUrlTransport(url: string, token: string | undefined): OpenTransport {
   return ({ receive, failed }) => {
     const stop = new AbortController();
     const headers = new Headers({ accept: "application/json, text/event-stream" });

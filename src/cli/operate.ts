@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
+import { Refusal } from "../errors.ts";
 import { isLoopback } from "../http/addresses.ts";
 import type { ServableApp } from "../mcp/servable-app.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { escapeInvisible } from "../schema/visible-text.ts";
-import { RpcFailure } from "../testing/rpc-failure.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { loadApp } from "./load-app.ts";
-import { McpClient, type OpenTransport } from "./mcp-client.ts";
-import { toApp, toCommand, toUrl } from "./mcp-transports.ts";
+import { McpClient, serverErrorCode, type OpenTransport } from "./mcp-client.ts";
+import { createAppTransport, createCommandTransport, createUrlTransport } from "./mcp-transports.ts";
 import type { CliEnvironment } from "./terminal.ts";
 
 const flags = {
@@ -65,22 +65,22 @@ function openUrl(text: string, tokenEnv: string | undefined, { env }: CliEnviron
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw usage(`Cannot connect: "--url" must be a URL that begins with "http://" or "https://", is "${text}"`);
   }
-  if (tokenEnv === undefined) return toUrl(url.href, undefined);
+  if (tokenEnv === undefined) return createUrlTransport(url.href, undefined);
   const token = env[tokenEnv];
   if (token === undefined || token === "") throw refused(`Cannot connect: the variable "${tokenEnv}" is not set`);
   if (url.protocol === "http:" && !isLoopback(url.hostname.replace(/^\[|\]$/g, ""))) {
     throw refused(`Cannot connect: the token would go to "${url.hostname}" unencrypted; use "https://"`);
   }
-  return toUrl(url.href, token);
+  return createUrlTransport(url.href, token);
 }
 
 async function openServer(given: OperationArguments, setting: CliEnvironment): Promise<OpenTransport> {
   const { values, module, command } = given;
   const { cwd, loadTimeoutMs: timeoutMs } = setting;
-  if (command !== undefined) return toCommand(command, cwd);
+  if (command !== undefined) return createCommandTransport(command, cwd);
   if (values.url !== undefined) return openUrl(values.url, values["token-env"], setting);
   const app = await loadApp({ given: module ?? "", cwd, exported: values.export, timeoutMs, isApp: isServable });
-  return toApp(app, values.surface);
+  return createAppTransport(app, values.surface);
 }
 
 const textOf = (value: unknown): string => escapeInvisible(typeof value === "string" ? value : JSON.stringify(value));
@@ -119,8 +119,8 @@ async function operate(given: OperationArguments, setting: CliEnvironment, work:
     await client.start();
     return await work.run(client);
   } catch (error) {
-    if (!(error instanceof RpcFailure)) throw error;
-    setting.complain(`surface-mcp: the server answered ${error.code}: ${textOf(error.message)}\n`);
+    if (!(error instanceof Refusal) || error.code !== serverErrorCode) throw error;
+    setting.complain(`surface-mcp: ${textOf(error.message)}\n`);
     return 1;
   } finally {
     clearInterval(keepAlive);

@@ -12,7 +12,7 @@ export const tools: Exactly<
   | "note_add"
   | "note_edit"
   | "note_remove"
-  | "read_resource" // these two are pull()'s, and reach resources only
+  | "read_resource" // pull() adds this tool and the next; they only read exposed resources
   | "wait_for_change"
 > = true;
 export const resources: Exactly<ResourceNames<App>, "notes"> = true;

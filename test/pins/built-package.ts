@@ -14,13 +14,13 @@ export async function importEntry(subpath: string): Promise<Record<string, unkno
   return import(pathToFileURL(require.resolve(specifier)).href);
 }
 
-const imports = { now: /\bfrom\s*"(\.{1,2}\/[^"]+)"/g, ever: /(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)"/g };
+const importPatterns = { now: /\bfrom\s*"(\.{1,2}\/[^"]+)"/g, ever: /(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)"/g };
 
 /** Files of `dist`, and those that they import: at once alone, or also later. Declarations import declarations. */
-export function reachedFrom(starts: readonly string[], when: keyof typeof imports = "ever"): ReadonlySet<string> {
+export function reachedFrom(starts: readonly string[], when: keyof typeof importPatterns = "ever"): ReadonlySet<string> {
   const found = new Set(starts);
   for (const path of found) {
-    for (const [, specifier = ""] of readFileSync(join(root, path), "utf8").matchAll(imports[when])) {
+    for (const [, specifier = ""] of readFileSync(join(root, path), "utf8").matchAll(importPatterns[when])) {
       const next = posix.join(posix.dirname(path), specifier);
       found.add(path.endsWith(".d.ts") ? next.replace(/\.[jt]s$/, ".d.ts") : next);
     }
@@ -72,7 +72,7 @@ function toBundle({ metafile, outputFiles }: Built): Bundle {
   const kept = atOnce.flatMap(({ inputs }) =>
     Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0),
   );
-  const imports = atOnce.flatMap((output) =>
+  const external = atOnce.flatMap((output) =>
     output.imports.filter((one) => one.external && one.kind === "import-statement"),
   );
   return {
@@ -82,7 +82,7 @@ function toBundle({ metafile, outputFiles }: Built): Bundle {
       .map(([path]) => path)
       .filter((path) => path !== "<stdin>")
       .toSorted(),
-    imports: [...new Set(imports.map((one) => one.path))].toSorted(),
+    imports: [...new Set(external.map((one) => one.path))].toSorted(),
     text: outputFiles
       .filter(({ path }) => closure.has(relative(root, path)))
       .map(({ text }) => text)

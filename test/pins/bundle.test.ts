@@ -90,7 +90,8 @@ describe("the bundle", () => {
     ["from/invoker", /\/from\/(?:agent|agentic)\/|\/sdk-v1\//],
     ["from/agent", /\/from\/(?:agentic|invoker)\/|\/sdk-v1\//],
     ["sdk-v1", /\/from\//],
-    ["otel", /\/(?:builder|call|catalog|from|links|mcp|sdk-v1)\//],
+    ["otel", /\/(?:from|sdk-v1)\//],
+    ["audit", /\/(?:from|sdk-v1)\//],
   ])(
     "%s brings nothing of another entry, of HTTP or of somebody else's SDK when it is bundled",
     async (entry, other) => {

@@ -72,8 +72,8 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./from/invoker": ["invoker", "invokers", "mcpInvoker"],
   "./from/agent": ["agent", "agents", "mcpAgent"],
   "./sdk-v1": ["attach"],
-  "./audit": ["auditLog"],
   "./otel": ["otel"],
+  "./audit": ["auditLog"],
   "./testing": ["RpcFailure", "assertExposure", "createTestClient"],
 };
 

@@ -191,11 +191,17 @@ export function watch(args: readonly string[], setting: CliEnvironment): Promise
     async run(client) {
       await client.listen();
       await client.request("resources/subscribe", { uri: given.subject });
-      for (let left = count; left > 0; left -= 1) {
+      let last = "";
+      for (let left = count; left > 0; ) {
         if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
         isChanged = false;
         // Also finds out that the server is gone.
-        setting.write(`${JSON.stringify(await client.request("resources/read", { uri: given.subject }))}\n`);
+        const text = JSON.stringify(await client.request("resources/read", { uri: given.subject }));
+        // Two notifications may announce one value.
+        if (text === last) continue;
+        last = text;
+        left -= 1;
+        setting.write(`${text}\n`);
       }
       return 0;
     },

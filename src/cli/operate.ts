@@ -192,7 +192,7 @@ export function watch(args: readonly string[], setting: CliEnvironment): Promise
       await client.listen();
       await client.request("resources/subscribe", { uri: given.subject });
       let last = "";
-      for (let left = count; left > 0; ) {
+      for (let left = count; left > 0;) {
         if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
         isChanged = false;
         // Also finds out that the server is gone.

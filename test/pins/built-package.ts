@@ -14,10 +14,16 @@ export async function importEntry(subpath: string): Promise<Record<string, unkno
   return import(pathToFileURL(require.resolve(specifier)).href);
 }
 
-const importPatterns = { now: /\bfrom\s*"(\.{1,2}\/[^"]+)"/g, ever: /(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)"/g };
+const importPatterns = {
+  now: /\bfrom\s*"(\.{1,2}\/[^"]+)"/g,
+  ever: /(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)"/g,
+};
 
 /** Files of `dist`, and those that they import: at once alone, or also later. Declarations import declarations. */
-export function reachedFrom(starts: readonly string[], when: keyof typeof importPatterns = "ever"): ReadonlySet<string> {
+export function reachedFrom(
+  starts: readonly string[],
+  when: keyof typeof importPatterns = "ever",
+): ReadonlySet<string> {
   const found = new Set(starts);
   for (const path of found) {
     for (const [, specifier = ""] of readFileSync(join(root, path), "utf8").matchAll(importPatterns[when])) {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
@@ -38,6 +38,8 @@ async function runSnippet({ name, code }: Snippet): Promise<{ readonly stdout: s
 
 beforeAll(() => {
   mkdirSync(folder, { recursive: true });
+  // Some snippets read a file of an example. They run in a folder of their own, since others write files.
+  symlinkSync(join(root, "examples"), join(folder, "examples"));
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

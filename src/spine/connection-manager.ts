@@ -31,7 +31,7 @@ export interface ConnectionUser<TLink> {
   readonly wants: boolean;
   /** Returns true if it waits for the next attempt after this failure. Otherwise the holder calls {@link unreachable}. */
   isPatient(failure: unknown): boolean;
-  /** Gives it a link, once a generation. */
+  /** Gives it a link, once a generation, and after the users that joined before it. */
   live(link: TLink, generation: number): void;
   /** Its link takes no new request. */
   down(generation: number): void;
@@ -64,7 +64,13 @@ const bornDead = { times: 3, withinMs: 10_000 } as const;
 type State<TLink> =
   | { readonly kind: "idle" }
   | { readonly kind: "dialing"; readonly generation: number; abandon?: () => void; readonly stopTimer: () => void }
-  | { readonly kind: "live"; readonly generation: number; readonly link: TLink }
+  | {
+      readonly kind: "live";
+      readonly generation: number;
+      readonly link: TLink;
+      /** The users in the order in which they get the link, until all have it. */
+      opening?: Place<ConnectionUser<TLink>>[] | undefined;
+    }
   | { readonly kind: "closed" };
 
 /**
@@ -109,15 +115,21 @@ export class ConnectionManager<TLink extends HeldLink> {
     return this.#lastFailure?.cause;
   }
 
-  /** Adds a user, and calls its `live()` at once if there is a link. Returns a function that removes it. */
+  /**
+   * Adds a user. If there is a link, calls its `live()` at once, or in its turn if users that joined before do not have the link yet.
+   * Returns a function that removes it.
+   */
   join(user: ConnectionUser<TLink>): () => void {
     if (this.#state.kind === "closed") {
       user.unreachable(this.#createClosed());
       return () => {};
     }
+    const isKnown = user.place !== undefined;
     user.place ??= this.#users.add(user);
-    if (this.#state.kind === "live") user.live(this.#state.link, this.#state.generation);
-    else if (this.#state.kind === "idle" && !this.#isDropping) this.#want(user);
+    const state = this.#state;
+    if (state.kind === "idle" && !this.#isDropping) this.#want(user);
+    else if (state.kind === "live" && state.opening === undefined) user.live(state.link, state.generation);
+    else if (state.kind === "live" && !isKnown) state.opening?.push(user.place);
     return () => {
       if (this.#remove(user)) this.#letGoOfUnused();
     };
@@ -204,13 +216,17 @@ export class ConnectionManager<TLink extends HeldLink> {
     const state = this.#state;
     if (state.kind !== "dialing" || state.generation !== generation) return link.close();
     state.stopTimer();
-    this.#state = { kind: "live", generation, link };
+    // A user that joins from a callback waits its turn: the snapshot of a watch is not announced, so no read may overtake its stream.
+    const opening = [...this.#users.list()];
+    const live: Extract<State<TLink>, { kind: "live" }> = { kind: "live", generation, link, opening };
+    this.#state = live;
     this.#lastFailure = undefined;
     this.#backoff.up();
-    for (const place of this.#users.list()) {
+    for (const place of opening) {
       if (this.#generation !== generation) return;
       if (place.isTaken) place.value.live(link, generation);
     }
+    live.opening = undefined;
     if (this.#generation === generation && this.#users.size === 0) this.#expectIdle();
   }
 

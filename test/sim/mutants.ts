@@ -49,8 +49,8 @@ export const mutants: readonly Mutant[] = [
   ),
   holder(
     "the timer of an attempt is forgotten",
-    `state.stopTimer();\n    this.#state = { kind: "live", generation, link };`,
-    `this.#state = { kind: "live", generation, link };`,
+    `state.stopTimer();\n    // A user that joins`,
+    `// A user that joins`,
   ),
   holder("nothing is dialled again", `    this.#letGoOfUnused();\n    this.#retry();`, `    this.#letGoOfUnused();`),
   holder(

@@ -30,6 +30,38 @@ describe("ConnectionManager", () => {
     expect(link.closes).toBe(1);
   });
 
+  it("gives a user the link after those before it when it joins from a callback of the opening", () => {
+    const far = new FarEnd();
+    const order: string[] = [];
+    const [first, second, late] = [new FakeUser(), new FakeUser(), new FakeUser()];
+    first.onTold = () => {
+      order.push("first");
+      far.holder.join(late);
+      far.holder.join(late);
+    };
+    second.onTold = () => order.push("second");
+    late.onTold = () => order.push("late");
+    far.holder.join(first);
+    far.holder.join(second);
+    far.open();
+    expect(order).toEqual(["first", "second", "late"]);
+  });
+
+  it("gives a user that joined from a callback only the next link when this one ends before its turn", () => {
+    const far = new FarEnd();
+    const [first, late] = [new FakeUser(), new FakeUser()];
+    first.onTold = (what) => {
+      if (what !== "live link 1 1") return;
+      far.holder.join(late);
+      far.attempt.ended();
+    };
+    far.holder.join(first);
+    far.open();
+    far.pass(25);
+    far.open();
+    expect(late.told).toEqual(["down 1", "ended 1", "live link 2 3"]);
+  });
+
   it("closes a link, once, when it opens after its attempt was abandoned", () => {
     const far = new FarEnd();
     far.holder.join(new FakeUser())();

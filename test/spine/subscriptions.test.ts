@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Subscriptions, type Watched, type Watcher, type WatchEvents } from "../../src/spine/subscriptions.ts";
-import { type FakeLink, FarEnd } from "./parts/far-end.ts";
+import { FakeUser, type FakeLink, FarEnd } from "./parts/far-end.ts";
 
 interface FakeStream extends WatchEvents<string> {
   readonly link: FakeLink;
@@ -251,6 +251,24 @@ describe("Subscriptions", () => {
     source.stream.value("snapshot");
     source.stream.value("one");
     expect(watcher.changes).toBe(1);
+  });
+
+  it("opens a stream before a later watcher reads when it comes while users are given the link", () => {
+    const { far, subscriptions, source } = create();
+    const order: string[] = [];
+    const user = new FakeUser();
+    user.onTold = () => {
+      subscriptions.subscribe(source, {});
+      const reader = new FakeUser();
+      reader.onTold = () => order.push("read");
+      far.holder.join(reader);
+    };
+    source.onOpen = () => order.push("stream");
+    far.holder.join(user);
+    subscriptions.subscribe(source, {});
+    far.open();
+    // The snapshot is not announced, so a value that was read before it could be an older one.
+    expect(order).toEqual(["stream", "read"]);
   });
 
   it("stops a stream that is still opening when its watcher leaves", () => {

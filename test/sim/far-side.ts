@@ -170,6 +170,7 @@ export class FarSide {
   /** Somebody begins to watch a key. */
   expect(key: SimKey): void {
     key.streams = 0;
+    key.newest = undefined;
     key.watchedSince = this.#context.clock.elapsed;
     key.firstLink = (this.present ?? this.attempts[0])?.id ?? this.#lastId + 1;
   }

@@ -9,6 +9,7 @@ type Expectation = () => string | undefined;
 
 /** What must come of the next value of a stream, where that is certain: no notice of a snapshot, or one at once. */
 export function toExpectation(clock: SimClock, stream: SimStream): Expectation | undefined {
+  if (stream.key.newest !== stream) return undefined;
   if (stream.sent === 0) return isNoNews(clock, stream) ? expectNothing(stream) : undefined;
   return isQuiet(clock, stream) ? expectNotice(stream) : undefined;
 }

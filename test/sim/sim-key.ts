@@ -21,7 +21,7 @@ export class SimKey {
   version = 1;
   /** The stream that is open for it. */
   open: SimStream | undefined;
-  /** The last that was opened for it: one that a callback has replaced while it was being opened speaks for nobody. */
+  /** The last that was opened for those who watch it. A stream that is still opening when they leave speaks for nobody. */
   newest: SimStream | undefined;
   /** The link on which its stream has ended, or failed for good: no other may be opened there. */
   overOn: SimLink | undefined;

@@ -183,6 +183,7 @@ export type {
   MountedOperation,
   MountedResource,
   MountedSchema,
+  MountNames,
   MountSource,
 } from "./catalog/mounts/mount.ts";
 export type {

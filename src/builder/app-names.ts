@@ -1,4 +1,6 @@
 import type { MemoryContext } from "../catalog/context/memory-context.ts";
+import type { MountNames } from "../catalog/mounts/mount.ts";
+import type { WireName } from "../catalog/wire-name.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
 /** A step of the chain that may come only once, or not after others. */
@@ -28,6 +30,8 @@ export interface AppNames {
   readonly done: OnceStep;
   /** Output schemas of bespoke tools, by name. */
   readonly outputs: object;
+  /** Wire names that belong to mounts, as patterns. */
+  readonly reserved: string;
 }
 
 /** The names of one app. The type arguments are plain unions, so that an editor shows the names themselves. */
@@ -43,6 +47,7 @@ export interface ExposedNames<
   TContext = MemoryContext,
   TDone extends OnceStep = never,
   TOutputs extends object = Record<never, never>,
+  TReserved extends string = never,
 > {
   readonly tools: TTools;
   readonly resources: TResources;
@@ -55,6 +60,7 @@ export interface ExposedNames<
   readonly context: TContext;
   readonly done: TDone;
   readonly outputs: TOutputs;
+  readonly reserved: TReserved;
 }
 
 /** names, changed names, a key -> the new type under the key. */
@@ -79,12 +85,16 @@ export type NamesWith<TNames extends AppNames, TChange extends Partial<AppNames>
       NewName<Names, TChange, "viewed">,
       NewName<Names, TChange, "context">,
       NewName<Names, TChange, "done">,
-      NewName<Names, TChange, "outputs">
+      NewName<Names, TChange, "outputs">,
+      NewName<Names, TChange, "reserved">
     >
   : never;
 
 /** names -> the names known to be taken: none for `string`, since mounted entries give way to others at boot. */
 export type KnownNames<TName extends string> = string extends TName ? never : TName;
+
+/** The wire names of tools that a new tool may not have: known names, and those with the prefix of a mount. */
+export type TakenTools<TNames extends AppNames> = KnownNames<TNames["tools"]> | TNames["reserved"];
 
 /** The names after `.context()`. */
 export type WithContext<TNames extends AppNames, TContext> = NamesWith<
@@ -106,19 +116,27 @@ export type ConfirmProblem<TNames extends AppNames> = "confirm" extends TNames["
   ? TypeProblem<"confirm() was called already: call it once an app">
   : unknown;
 
-/** prefix -> the possible wire names of mounted tools: their full names are known only at run time. */
-type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}_${string}`;
+/** prefix, names of operations -> their possible wire names. */
+type MountedName<TPrefix extends string, TName extends string> = [TPrefix] extends [never]
+  ? string
+  : `${TPrefix}_${WireName<TName>}`;
 
-/** prefix -> the possible keys of mounted resources. */
-type MountedPath<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}/${string}`;
+/** prefix, paths -> the possible keys of mounted resources. */
+type MountedPath<TPrefix extends string, TPath extends string> = [TPrefix] extends [never]
+  ? string
+  : `${TPrefix}/${TPath}`;
 
-/** The names after a mount: all names with its prefix. All of its tools may change something. */
-export type WithMount<TNames extends AppNames, TPrefix extends string> = NamesWith<
+/** The wire names that belong to a mount. */
+type ReservedName<TPrefix extends string> = [TPrefix] extends [never] ? never : `${TPrefix}_${string}`;
+
+/** The names after a mount: those of its source. If the source does not know them, any name with its prefix, and any may change something. */
+export type WithMount<TNames extends AppNames, TPrefix extends string, TMount extends MountNames> = NamesWith<
   TNames,
   {
-    readonly tools: TNames["tools"] | MountedName<TPrefix>;
-    readonly resources: TNames["resources"] | MountedPath<TPrefix>;
-    readonly mutating: TNames["mutating"] | MountedName<TPrefix>;
+    readonly tools: TNames["tools"] | MountedName<TPrefix, TMount["tools"]>;
+    readonly resources: TNames["resources"] | MountedPath<TPrefix, TMount["resources"]>;
+    readonly mutating: TNames["mutating"] | MountedName<TPrefix, TMount["mutating"]>;
+    readonly reserved: TNames["reserved"] | ReservedName<TPrefix>;
   }
 >;
 
@@ -127,9 +145,9 @@ export type WithMount<TNames extends AppNames, TPrefix extends string> = NamesWi
 export type PrefixProblem<TNames extends AppNames, TPrefix extends string> =
   Record<never, never> extends Record<TPrefix, 1>
     ? TypeProblem<"the prefix of a mount must be a literal: write it inline, or add `as const`">
-    : [Taken<KnownNames<TNames["tools"]>, MountedName<TPrefix>>] extends [never]
+    : [Taken<TakenTools<TNames>, ReservedName<TPrefix>>] extends [never]
       ? unknown
-      : TypeProblem<`the prefix "${TPrefix}" is taken by the tool "${Taken<KnownNames<TNames["tools"]>, MountedName<TPrefix>>}"`>;
+      : TypeProblem<`the prefix "${TPrefix}" is taken by the tool "${Taken<TakenTools<TNames>, ReservedName<TPrefix>>}"`>;
 
 // Compares both ways, because a taken name may be that of another mount, whose prefix is longer or shorter.
 /** taken names, new names -> the taken names that collide. */

@@ -1,4 +1,5 @@
-import { assertMountSource, type MountSource } from "../catalog/mounts/mount.ts";
+import { assertMountSource, type MountNames, type MountSource, type NamesOfMount } from "../catalog/mounts/mount.ts";
+import type { WireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { defineSurface } from "../surface/define-surface.ts";
 import { kDefinition, type McpOptions } from "./app-definition.ts";
@@ -6,8 +7,11 @@ import type { ExposedNames } from "./app-names.ts";
 import { mcp, toApp } from "./mcp.ts";
 import type { LinkedApp } from "./stages.ts";
 
-/** An app of one source: its tools and resources may have any name, and any tool may change something. */
-export type MountedApp = LinkedApp<ExposedNames<string, string, string>, Record<never, never>>;
+/** An app of one source. @typeParam TNames - the names of the source. @default any name, and any tool may change something */
+export type MountedApp<TNames extends MountNames = MountNames> = LinkedApp<
+  ExposedNames<WireName<TNames["tools"]>, TNames["resources"], WireName<TNames["mutating"]>>,
+  Record<never, never>
+>;
 
 const maxNameLength = 64;
 
@@ -24,7 +28,11 @@ function toSurfaceName(name: string): string {
  * @param name - the server's name. In scopes and URIs, `-` replaces other characters than letters, digits, `_` and `-`.
  * @throws SurfaceError `INVALID_OPTION`.
  */
-export function appOfMount(name: string, source: MountSource, options: McpOptions = {}): MountedApp {
+export function appOfMount<$Source extends MountSource>(
+  name: string,
+  source: $Source,
+  options: McpOptions = {},
+): MountedApp<NamesOfMount<$Source>> {
   if (typeof name !== "string" || name === "") {
     throw new SurfaceError(
       "INVALID_OPTION",
@@ -35,5 +43,5 @@ export function appOfMount(name: string, source: MountSource, options: McpOption
   const surface = defineSurface(toSurfaceName(name), {});
   const { [kDefinition]: parts } = mcp(surface, { name, ...options }).implement({});
   // One class is behind every stage.
-  return toApp({ ...parts, mounts: new Map([["", source]]) }) as unknown as MountedApp;
+  return toApp({ ...parts, mounts: new Map([["", source]]) }) as unknown as MountedApp<NamesOfMount<$Source>>;
 }

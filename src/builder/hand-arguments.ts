@@ -7,14 +7,14 @@ import type { MaybeSchema } from "../surface/member.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
 import type { DeclaredEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { AppNames, KnownNames } from "./app-names.ts";
+import type { AppNames, KnownNames, TakenTools } from "./app-names.ts";
 
 /** The key of a hand-written entry: a tool may be named `1`. */
 export type HandKey = string | number;
 
 /** `unknown` if a bespoke tool may have this name, else the problem. */
 type ToolNameProblem<TNames extends AppNames, TName extends string> =
-  WireName<TName> extends KnownNames<TNames["tools"]>
+  WireName<TName> extends TakenTools<TNames>
     ? TypeProblem<`the tool name "${WireName<TName>}" is taken by another tool`>
     : unknown;
 

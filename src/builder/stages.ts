@@ -7,7 +7,7 @@ import type {
   ExposedToolKeys,
 } from "../catalog/expose.ts";
 import type { Calls } from "../call/call-tree.ts";
-import type { MountSource } from "../catalog/mounts/mount.ts";
+import type { MountSource, NamesOfMount } from "../catalog/mounts/mount.ts";
 import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { PullToolName } from "../catalog/resources/pull-tools.ts";
 import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "../catalog/wire-name.ts";
@@ -29,9 +29,9 @@ import type {
   ConfirmProblem,
   ContextProblem,
   ExposedNames,
-  KnownNames,
   NamesWith,
   PrefixProblem,
+  TakenTools,
   WithConfirm,
   WithContext,
   WithMount,
@@ -166,9 +166,9 @@ export type WithResources<TNames extends AppNames, TKeys extends HandKey> = Name
 >;
 
 /** `unknown` if `pull()` may be called, else the problem. */
-export type PullProblem<TNames extends AppNames> = [PullToolName & KnownNames<TNames["tools"]>] extends [never]
+export type PullProblem<TNames extends AppNames> = [PullToolName & TakenTools<TNames>] extends [never]
   ? unknown
-  : TypeProblem<`the tool name "${PullToolName & TNames["tools"]}" is taken: by another tool, or by pull() before`>;
+  : TypeProblem<`the tool name "${PullToolName & TakenTools<TNames>}" is taken: by another tool, or by pull() before`>;
 
 /** The problem of a key whose wire name is taken; `unknown` for a tagged member, which takes that name itself. */
 type ToolCollision<TSpec, TKey> = TKey extends keyof TSpec
@@ -185,7 +185,7 @@ export type ExposeCollisions<TSpec, TNames extends AppNames, TExpose> = {
       ? Key extends TNames["written"]
         ? TypeProblem<`the key "${Key & string}" is taken by a hand-written resource`>
         : unknown
-      : WireName<Key & string> extends TNames["tools"]
+      : WireName<Key & string> extends TNames["tools"] | TNames["reserved"]
         ? ToolCollision<TSpec, Key>
         : unknown;
 } & WireNamesChecked<ExposedToolKeys<TExpose>>;
@@ -324,10 +324,10 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp, 
    *
    * @param prefix - at most 32 letters, digits and `_`, not ending with `_`. All names that begin with it are taken.
    */
-  mount<const $Prefix extends string>(
+  mount<const $Prefix extends string, $Source extends MountSource>(
     prefix: $Prefix & PrefixProblem<TNames, $Prefix>,
-    source: MountSource,
-  ): LinkedApp<WithMount<TNames, $Prefix>, TSpec>;
+    source: $Source,
+  ): LinkedApp<WithMount<TNames, $Prefix, NamesOfMount<$Source>>, TSpec>;
   /**
    * Sets the views: by name, as rules, or as a source of rules that may change at run time. A view only hides entries. Once an app,
    * and last: names in views are checked against the entries added before.

@@ -3,7 +3,7 @@ import type { WireName } from "../catalog/wire-name.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
-import type { AppNames, KnownNames, NamesWith } from "./app-names.ts";
+import type { AppNames, NamesWith, TakenTools } from "./app-names.ts";
 
 /** Options of `.views()`. */
 export interface ViewsOptions<TReplay extends boolean = boolean> {
@@ -30,13 +30,13 @@ export type ViewedProblem<TNames extends AppNames> = true extends TNames["viewed
   : unknown;
 
 /** `unknown` if the app may have a gateway's tools, else the problem. */
-type FaceProblem<TNames extends AppNames, TInput> = [FaceTools<TInput> & KnownNames<TNames["tools"]>] extends [never]
+type FaceProblem<TNames extends AppNames, TInput> = [FaceTools<TInput> & TakenTools<TNames>] extends [never]
   ? unknown
-  : TypeProblem<`the tool name "${FaceTools<TInput> & TNames["tools"]}" is taken by another tool: a gateway needs it`>;
+  : TypeProblem<`the tool name "${FaceTools<TInput> & TakenTools<TNames>}" is taken by another tool: a gateway needs it`>;
 
 /** `unknown` if the app may have the tool `replay`, else the problem. */
 export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
-  ReplayTools<TReplay> & KnownNames<TNames["tools"]>,
+  ReplayTools<TReplay> & TakenTools<TNames>,
 ] extends [never]
   ? unknown
   : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };

@@ -428,14 +428,14 @@ const stages: readonly Guard[] = [
   {
     promise: "an expose map takes no name that a bespoke tool has",
     file: "builder/stages.d.ts",
-    guard: 'WireName<Key & string> extends TNames["tools"] ?',
+    guard: 'WireName<Key & string> extends TNames["tools"] | TNames["reserved"] ?',
     without: "WireName<Key & string> extends never ?",
     caughtBy: "tools.test-d.ts",
   },
   {
     promise: "the tools of pull() take no name that is taken",
     file: "builder/stages.d.ts",
-    guard: '[PullToolName & KnownNames<TNames["tools"]>] extends [never]',
+    guard: "[PullToolName & TakenTools<TNames>] extends [never]",
     without: "[1] extends [1]",
     caughtBy: "pull.test-d.ts",
   },

@@ -4,14 +4,14 @@ const mounts: readonly Guard[] = [
   {
     promise: "names from a mount are counted",
     file: "builder/app-names.d.ts",
-    guard: 'Names["tools"] | MountedName<TPrefix>',
+    guard: 'Names["tools"] | MountedName<TPrefix, TMount["tools"]>',
     without: 'Names["tools"]',
     caughtBy: "mount.test-d.ts",
   },
   {
     promise: "what comes from a mount may change something",
     file: "builder/app-names.d.ts",
-    guard: 'Names["mutating"] | MountedName<TPrefix>',
+    guard: 'Names["mutating"] | MountedName<TPrefix, TMount["mutating"]>',
     without: 'Names["mutating"]',
     caughtBy: "mount.test-d.ts",
   },
@@ -42,6 +42,27 @@ const mounts: readonly Guard[] = [
     guard: ": TMounted extends TTools ? TTools : never",
     without: ": never",
     caughtBy: "mount.test-d.ts",
+  },
+  {
+    promise: "a mount keeps its prefix, also if its names are known",
+    file: "builder/app-names.d.ts",
+    guard: 'KnownNames<TNames["tools"]> | TNames["reserved"]',
+    without: 'KnownNames<TNames["tools"]>',
+    caughtBy: "mount-names.test-d.ts",
+  },
+  {
+    promise: "a source that was asserted to be anything may have any name",
+    file: "catalog/mounts/mount.d.ts",
+    guard: "0 extends 1 & Names ?",
+    without: "0 extends 1 ?",
+    caughtBy: "mount-names.test-d.ts",
+  },
+  {
+    promise: "a source that was asserted away may have any name",
+    file: "catalog/mounts/mount.d.ts",
+    guard: "[TSource] extends [never] ? MountNames :",
+    without: "",
+    caughtBy: "mount-names.test-d.ts",
   },
 ];
 
@@ -77,14 +98,14 @@ const views: readonly Guard[] = [
   {
     promise: "a gateway takes no name that is taken",
     file: "builder/view-names.d.ts",
-    guard: '[FaceTools<TInput> & KnownNames<TNames["tools"]>] extends [never]',
+    guard: "[FaceTools<TInput> & TakenTools<TNames>] extends [never]",
     without: "[1] extends [1]",
     caughtBy: "views.test-d.ts",
   },
   {
     promise: "the tool that replays takes no name that is taken",
     file: "builder/view-names.d.ts",
-    guard: '[ ReplayTools<TReplay> & KnownNames<TNames["tools"]> ] extends [never]',
+    guard: "[ ReplayTools<TReplay> & TakenTools<TNames> ] extends [never]",
     without: "[1] extends [1]",
     caughtBy: "views.test-d.ts",
   },

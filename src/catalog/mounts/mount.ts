@@ -63,8 +63,27 @@ export interface MountedResource extends ScopeOptions {
   readonly mimeType?: string;
 }
 
-/** A source of operations that are known only at run time: a registry, or another API. Its creator closes it. */
-export interface MountSource {
+/** The key of a source's names in its type. There is no such symbol at run time. */
+declare const kMountNames: unique symbol;
+
+/** The names of the entries of a source, as its type keeps them. Each is a superset of what it lists. */
+export interface MountNames {
+  /** Names of operations, as in `name`: with dots. */
+  readonly tools: string;
+  /** Names of operations that may change something. */
+  readonly mutating: string;
+  /** Paths of resources. */
+  readonly resources: string;
+}
+
+/**
+ * A source of operations that are known only at run time: a registry, or another API. Its creator closes it.
+ *
+ * @typeParam TNames - names that the source never exceeds. An app that mounts it then has exact names in its type.
+ */
+export interface MountSource<TNames extends MountNames = MountNames> {
+  /** For the compiler only. */
+  readonly [kMountNames]?: TNames;
   /**
    * Returns the current operations. Called again after each change; must be quick. An operation stays the same if it is the same object;
    * another object with its name replaces it, and calls that are being authorised are authorised again.
@@ -86,6 +105,15 @@ export interface MountSource {
   /** Calls `changed` whenever a path may have changed. Returns a function that stops it. @default announces no change */
   watch?(path: string, changed: () => void): () => void;
 }
+
+/** a source -> its names: of a union, those of all arms; any names if the type does not tell. */
+export type NamesOfMount<TSource> = [TSource] extends [never]
+  ? MountNames
+  : TSource extends MountSource<infer Names>
+    ? 0 extends 1 & Names
+      ? MountNames
+      : Names
+    : MountNames;
 
 /** The method of a source that announces its changes one by one, so that an app need not list it again after each. */
 export const kSubscribeDiffs: unique symbol = Symbol("subscribeDiffs");

@@ -4,43 +4,58 @@ import { usage } from "./cli-errors.ts";
 import { loadApp } from "./load-app.ts";
 import type { CliEnvironment } from "./terminal.ts";
 
-type Flags = NonNullable<ParseArgsConfig["options"]>;
+/** The options of a command, as `parseArgs` of Node takes them. */
+export type Flags = NonNullable<ParseArgsConfig["options"]>;
 
 /** The values of options by name; `true` for a flag. */
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The arguments of a command about one app. */
-export interface AppArguments {
-  /** The path of the module that exports the app. */
-  readonly module: string;
+/** The arguments of a command. */
+export interface CommandArguments {
+  readonly positionals: readonly string[];
   /** Returns the text of an option; `undefined` without it. */
   text(name: string): string | undefined;
   has(name: string): boolean;
 }
 
+/** The arguments of a command about one app. */
+export interface AppArguments extends CommandArguments {
+  /** The path of the module that exports the app. */
+  readonly module: string;
+}
+
 /**
- * Reads the arguments of a command about one app: a module, the option `--export`, and others.
+ * Reads the arguments of a command, of whose options none may be repeated or empty.
  *
  * @param doing - starts messages.
- * @throws Refusal `USAGE`.
+ * @throws Refusal `USAGE`, and errors of `parseArgs`.
  */
-export function readAppArguments(args: readonly string[], flags: Flags, doing: string): AppArguments {
-  const options: Flags = { ...flags, export: { type: "string" } };
+export function readArguments(args: readonly string[], options: Flags, doing: string): CommandArguments {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  const [module, ...more] = positionals;
-  if (module === undefined || more.length > 0) throw usage(`${doing}: name one module that exports an app`);
   // No option may be repeated.
   const given = values as Values;
   const empty = Object.keys(given).find((name) => given[name] === "");
   if (empty !== undefined) throw usage(`${doing}: "--${empty}" must not be empty`);
   return {
-    module,
+    positionals,
     text(name) {
       const value = given[name];
       return typeof value === "string" ? value : undefined;
     },
     has: (name) => given[name] === true,
   };
+}
+
+/**
+ * Reads the arguments of a command about one app: a module, the option `--export`, and others.
+ *
+ * @throws as {@link readArguments}.
+ */
+export function readAppArguments(args: readonly string[], flags: Flags, doing: string): AppArguments {
+  const given = readArguments(args, { ...flags, export: { type: "string" } }, doing);
+  const [module, ...more] = given.positionals;
+  if (module === undefined || more.length > 0) throw usage(`${doing}: name one module that exports an app`);
+  return { ...given, module };
 }
 
 /** Loads the app that the arguments name. @throws as {@link loadApp}. */

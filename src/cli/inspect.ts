@@ -1,12 +1,14 @@
 import type { AppExposure } from "../lock/exposure.ts";
 import { readExposure, readUnexposed, type Unexposed } from "../lock/read-exposure.ts";
 import { isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
-import { loadNamedApp, readAppArguments } from "./app-arguments.ts";
+import { loadNamedApp } from "./app-arguments.ts";
+import { usage } from "./cli-errors.ts";
+import { readServerArguments, useServer, type ServerArguments } from "./server-argument.ts";
 import { columns, type CliEnvironment } from "./terminal.ts";
 
 type Row = readonly string[];
 
-const heads: Row = ["name", "as", "effect", "scopes", "confirm", "views"];
+const appHeads: Row = ["name", "as", "effect", "scopes", "confirm", "views"];
 
 function textOf(value: JsonValue | undefined): string {
   if (value === undefined) return "";
@@ -40,26 +42,93 @@ function toRow(exposure: AppExposure, name: string, fields: JsonObject): Row {
   return [name, as, effectOf(fields), scopesOf(exposure, fields), textOf(confirm), shown];
 }
 
-function renderTable(exposure: AppExposure, unexposed: readonly Unexposed[], isTerminal: boolean): string {
+/** The rows of a table under a title. */
+interface Section {
+  readonly title: string;
+  readonly heads: Row;
+  readonly rows: readonly Row[];
+}
+
+function renderSections(sections: readonly Section[], isTerminal: boolean): string {
   const emphasise = (title: string): string => (isTerminal ? `\u001B[1m${title}\u001B[22m` : title);
-  const tables = (["tools", "resources", "templates", "prompts"] as const).map((section) => {
-    const records = Object.entries(exposure[section]);
-    const rows = records.map(([name, fields]) => toRow(exposure, name, fields));
-    return `${emphasise(`${section} (${rows.length})`)}\n${rows.length === 0 ? "" : columns([heads, ...rows])}\n`;
+  const tables = sections.map(({ title, heads, rows }) => {
+    const table = rows.length === 0 ? "" : columns(heads.length === 0 ? rows : [heads, ...rows]);
+    return `${emphasise(`${title} (${rows.length})`)}\n${table}`;
+  });
+  return tables.join("\n");
+}
+
+function toSections(exposure: AppExposure, unexposed: readonly Unexposed[]): readonly Section[] {
+  const shown = (["tools", "resources", "templates", "prompts"] as const).map((title) => {
+    const rows = Object.entries(exposure[title]).map(([name, fields]) => toRow(exposure, name, fields));
+    return { title, heads: appHeads, rows };
   });
   const hidden = unexposed.map(({ name, kind, why }) => [name, kind, why]);
-  return `${tables.join("")}${emphasise(`not exposed (${hidden.length})`)}\n${columns(hidden)}`;
+  return [...shown, { title: "not exposed", heads: [], rows: hidden }];
+}
+
+/** The lists of a server: the method, the field with the entries, the name of an entry, and the capability that promises it. */
+const lists = [
+  { title: "tools", method: "tools/list", field: "tools", key: "name", capability: "tools" },
+  { title: "resources", method: "resources/list", field: "resources", key: "uri", capability: "resources" },
+  {
+    ...{ title: "templates", method: "resources/templates/list", field: "resourceTemplates" },
+    ...{ key: "uriTemplate", capability: "resources" },
+  },
+  { title: "prompts", method: "prompts/list", field: "prompts", key: "name", capability: "prompts" },
+] as const;
+
+/** Returns the hints of a tool. A hint that is missing has the default of the protocol. */
+function readHints({ annotations }: JsonObject): JsonObject {
+  const { readOnlyHint, destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};
+  return {
+    readOnly: readOnlyHint === true,
+    destructive: destructiveHint !== false,
+    openWorld: openWorldHint !== false,
+  };
+}
+
+/** Writes everything that a running server shows to a client. */
+function inspectServer(given: ServerArguments, setting: CliEnvironment): Promise<void> {
+  return useServer(given, setting, {
+    onNotification: () => {},
+    async run(client, { serverInfo = {}, capabilities, instructions }) {
+      const shown: Record<string, JsonObject> = {};
+      const sections: Section[] = [];
+      for (const { title, method, field, key, capability } of lists) {
+        const isThere = isJsonObject(capabilities) && capabilities[capability] !== undefined;
+        const entries = isThere ? await client.list(method, field) : [];
+        shown[title] = Object.fromEntries(entries.map((entry) => [textOf(entry[key]), entry]));
+        const rows = entries.map((entry) => {
+          const fields = title === "tools" ? { hints: readHints(entry) } : {};
+          return [textOf(entry[key]), effectOf(fields), textOf(entry["title"])];
+        });
+        sections.push({ title, heads: ["name", "effect", "title"], rows });
+      }
+      const server = {
+        ...(isJsonObject(serverInfo) ? serverInfo : {}),
+        ...(instructions === undefined ? {} : { instructions }),
+      };
+      const json = `${JSON.stringify({ server, ...shown }, null, 2)}\n`;
+      setting.write(given.has("json") ? json : renderSections(sections, setting.isTerminal));
+    },
+  });
 }
 
 /**
- * Writes everything that agents can reach in an app as a table, and what they cannot reach.
+ * Writes everything that agents can reach in an app as a table, and what they cannot reach; or everything that a running server shows.
  *
- * @throws Refusal `USAGE`, `REFUSED` or `UNREADABLE`, and any error of the app's module.
+ * @throws Refusal `USAGE`, `REFUSED`, `UNREADABLE` or `SERVER_ERROR`, SurfaceError `UNAVAILABLE`, and any error of the app's module.
  */
 export async function inspect(args: readonly string[], setting: CliEnvironment): Promise<void> {
-  const given = readAppArguments(args, { json: { type: "boolean" } }, "Cannot inspect");
-  const app = await loadNamedApp(given, setting);
+  const given = readServerArguments(args, { json: { type: "boolean" } }, "Cannot inspect");
+  if (given.others.length > 0)
+    throw usage(`Cannot inspect: "${given.others.join(" ")}" is not expected; name one server`);
+  if (given.isRemote) return inspectServer(given, setting);
+  const [module] = given.positionals;
+  if (module === undefined) throw usage("Cannot inspect: name one module that exports an app, a URL or a command");
+  const app = await loadNamedApp({ ...given, module }, setting);
   const [exposure, unexposed] = [readExposure(app), readUnexposed(app)];
   const json = `${JSON.stringify({ ...exposure, unexposed }, null, 2)}\n`;
-  setting.write(given.has("json") ? json : renderTable(exposure, unexposed, setting.isTerminal));
+  setting.write(given.has("json") ? json : renderSections(toSections(exposure, unexposed), setting.isTerminal));
 }

@@ -1,7 +1,8 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import { newestLegacyVersion, rpcCodes } from "../mcp/protocol.ts";
-import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { withTimeout } from "../surface/system-clock.ts";
+import { refused } from "./cli-errors.ts";
 import { readVersion } from "./files.ts";
 
 /** Callbacks of a transport. */
@@ -36,6 +37,9 @@ export interface McpClientOptions {
   readonly timeoutMs: number;
   onNotification(method: string, params: JsonObject): void;
 }
+
+/** Pages of one list that the client reads. */
+const maxPages = 1000;
 
 interface OpenRequest {
   readonly resolve: (result: JsonObject) => void;
@@ -75,17 +79,19 @@ export class McpClient {
     });
   }
 
-  /** Makes the handshake. @throws Error if the server is not an MCP server, or does not answer in time. */
-  async start(): Promise<void> {
+  /** Makes the handshake, and returns its result. @throws Error if the server is not an MCP server, or does not answer in time. */
+  async start(): Promise<JsonObject> {
     const { agrees, timeoutMs } = this.#options;
     const opening = this.request("initialize", {
       protocolVersion: newestLegacyVersion,
       capabilities: agrees ? { elicitation: {} } : {},
       clientInfo: { name: "surface-mcp", version: readVersion() },
     });
-    const { protocolVersion } = await withTimeout(opening, timeoutMs, "Cannot connect");
+    const result = await withTimeout(opening, timeoutMs, "Cannot connect");
+    const { protocolVersion } = result;
     if (typeof protocolVersion === "string") this.#transport.negotiated?.(protocolVersion);
     await this.#send({ method: "notifications/initialized" });
+    return result;
   }
 
   /** Opens the stream of notifications. */
@@ -106,6 +112,19 @@ export class McpClient {
         );
       this.#send({ id, method, params })?.then(unanswered, reject);
     }).finally(() => this.#open.delete(id));
+  }
+
+  /** Returns the entries of a list, of all its pages. @throws as {@link request}, and Refusal `REFUSED` for a list without an end. */
+  async list(method: string, field: string): Promise<readonly JsonObject[]> {
+    const entries: JsonObject[] = [];
+    let cursor: JsonValue | undefined;
+    for (let pages = 0; pages < maxPages; pages += 1) {
+      const { [field]: page, nextCursor } = await this.request(method, cursor === undefined ? {} : { cursor });
+      entries.push(...toList(page).filter(isJsonObject));
+      if (typeof nextCursor !== "string") return entries;
+      cursor = nextCursor;
+    }
+    throw refused(`Cannot run "${method}": the list has more than ${maxPages} pages`);
   }
 
   async close(): Promise<void> {

@@ -22,7 +22,7 @@ const helpText = `usage: surface-mcp COMMAND
   install --remove ALIAS [CLIENT]              remove a server
   lock APP_MODULE [--out FILE]                 write everything that agents can reach in an app to a lockfile
   check APP_MODULE [options]                   compare an app with its lockfile
-  inspect APP_MODULE [--json]                  list everything that agents can reach in an app, and what they cannot
+  inspect SERVER [--json]                      list everything that agents can reach in an app, and what they cannot
   call SERVER TOOL [JSON] [options]            call a tool, and print its result
   read SERVER URI [options]                    read a resource
   watch SERVER URI [options]                   print a resource, now and after each change
@@ -43,11 +43,11 @@ options of install
   --token-env VAR     the environment variable with the token for a URL; the token itself is never written
   --print             print the entry, and change nothing
 
-SERVER of call, read and watch: a module that exports an app, "--url URL", or "-- COMMAND ARGS" at the end
+SERVER of inspect, call, read and watch: a module that exports an app, "--url URL", or "-- COMMAND ARGS" at the end
 
 options of call, read and watch
   --surface NAME      the view, for an app in this process
-  --token-env VAR     the environment variable with the token for a URL
+  --token-env VAR     the environment variable with the token for a URL; also for inspect
   --yes               agree when the tool asks for a confirmation
   --count N           end after N lines; for watch
 

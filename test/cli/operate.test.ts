@@ -13,6 +13,7 @@ const manifest: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
 );
 const program = join(root, manifest.bin["surface-mcp"] ?? "");
 const module = fileURLToPath(new URL("fixtures/operable.mjs", import.meta.url));
+const endless = fileURLToPath(new URL("fixtures/endless-list.mjs", import.meta.url));
 
 interface Ran {
   readonly code: number;
@@ -96,6 +97,15 @@ describe.each(servers)("the built command, with $name,", ({ words }) => {
     expect(ran.code).toBe(0);
   });
 
+  it("lists everything that a client sees", async () => {
+    const ran = await operate("inspect");
+    expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(/^double .*changes, destructive/m) });
+    expect(ran.out).toContain("prompts (0)\n");
+    const { tools, resources } = JSON.parse((await operate("inspect", "--json")).out);
+    expect(Object.keys(tools)).toEqual(["double", "erase", "fail"]);
+    expect(Object.keys(resources)).toEqual(["surface://operable/level"]);
+  });
+
   it("watches a resource, a line for each change", async () => {
     const ran = await operate("watch", "surface://operable/level", "--count", "3");
     const lines = ran.out.trim().split("\n");
@@ -113,6 +123,10 @@ describe("the built command", () => {
     ["two URIs", ["read", module, "a:b", "c:d"], "name one URI"],
     ["a count of zero", ["watch", module, "a:b", "--count", "0"], "from 1 on"],
     ["a URL that is none", ["read", "--url", "nowhere", "a:b"], `begins with "http://"`],
+    ["inspect without a server", ["inspect"], "name one module"],
+    ["inspect with two servers", ["inspect", module, "--url", "http://127.0.0.1:1/mcp"], "is not expected"],
+    ["inspect of a server that is not there", ["inspect", "--url", "http://127.0.0.1:1/mcp"], "Cannot use http://"],
+    ["a list without an end", ["inspect", "--", process.execPath, endless], "has more than 1000 pages"],
     ["a URL and a command", ["read", "--url", "http://x", "a:b", "--", "x"], "excludes a command"],
     ["no command after --", ["read", "a:b", "--"], "name the command"],
     ["a view of a remote server", ["read", "--url", "http://x", "a:b", "--surface", "v"], "for apps in this process"],

@@ -49,7 +49,7 @@ export class Clients {
     const pair = new SimPair(this.#lastId, key);
     context.trace?.push(`  pair ${pair.id} subscribes to ${key.name}`);
     this.pairs.push(pair);
-    if (key.pairs.length === 0) this.#far.expect(key);
+    if (key.pairs.length === 0) this.#far.expect(key, pair.id);
     key.pairs.push(pair);
     pair.subscription = this.#spine.subscriptions.subscribe(
       {
@@ -75,7 +75,7 @@ export class Clients {
     pair.isEnded = true;
     remove(this.pairs, pair);
     remove(pair.key.pairs, pair);
-    if (pair.key.pairs.length === 0) pair.key.overOn = undefined;
+    if (pair.key.pairs.length === 0) this.#far.expectNothing(pair.key);
     this.lastUse = this.#context.clock.elapsed;
   }
 
@@ -178,8 +178,15 @@ export class Clients {
     if (request.isOver) context.fail("I11", `request ${request.id} is sent after it is over`);
     if (!link.isPresent) context.fail("I4", `request ${request.id} is sent on a link that is gone`);
     if (request.kind === "mutation" && request.sends > 0) context.fail("I12", `mutation ${request.id} is sent again`);
+    this.#checkOrder(request, link);
     if (request.lastLink === link.id) context.fail("I12", `request ${request.id} is sent twice on link ${link.id}`);
     if (request.sends >= 3) context.fail("I12", `request ${request.id} is sent more than three times`);
+  }
+
+  /** I6: the first snapshot is no news, so a client that has subscribed and reads before it would miss a change between the two. */
+  #checkOrder({ id, key }: SimRequest, link: SimLink): void {
+    if (id <= key.watchedFrom || key.newest?.link === link) return;
+    this.#context.fail("I6", `request ${id} is sent on link ${link.id} before the stream of ${key.name}`);
   }
 
   #replyAtOnce(sending: SimSending): void {

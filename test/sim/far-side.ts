@@ -167,12 +167,19 @@ export class FarSide {
     link.attempt.events.ended("ended");
   }
 
-  /** Somebody begins to watch a key. */
-  expect(key: SimKey): void {
+  /** Somebody begins to watch a key: the pair with this id. */
+  expect(key: SimKey, pair: number): void {
+    key.watchedFrom = pair;
     key.streams = 0;
     key.newest = undefined;
     key.watchedSince = this.#context.clock.elapsed;
     key.firstLink = (this.present ?? this.attempts[0])?.id ?? this.#lastId + 1;
+  }
+
+  /** The last of those who watched a key has left. */
+  expectNothing(key: SimKey): void {
+    key.overOn = undefined;
+    key.watchedFrom = Number.POSITIVE_INFINITY;
   }
 
   /** Opens a stream. */

@@ -83,6 +83,11 @@ export const mutants: readonly Mutant[] = [
     `"idle" && !this.#isDropping) this`,
     `"idle") this`,
   ),
+  holder(
+    "a user that joins while a link opens overtakes the others",
+    `state.kind === "live" && state.opening === undefined`,
+    `state.kind === "live"`,
+  ),
   holder("a link that is leaving is kept for nobody", `if (this.#users.size === 0) this.#closeLeaving();`, ``),
   holder(
     "close() leaves an attempt",

@@ -34,6 +34,8 @@ export class SimKey {
   readonly bucket = new SimBucket();
   /** How often any of them was told. */
   notices = 0;
+  /** The id of the first of them; every later one is greater. */
+  watchedFrom = Number.POSITIVE_INFINITY;
   /** When the first of them came. */
   watchedSince = 0;
   /** The link whose snapshot is no news to them. */

@@ -4,7 +4,9 @@ import type { ContextFactory } from "../catalog/context/own-context.ts";
 import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/custom/bespoke-tool.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { MountSource } from "../catalog/mounts/mount.ts";
+import type { MountedGate } from "../catalog/mounts/mounted-entry.ts";
 import type { MemberExposure } from "../catalog/read-exposures.ts";
 import { uriPrefix } from "../catalog/uri-syntax.ts";
 import type { Link } from "../links/link.ts";
@@ -32,6 +34,7 @@ import { iconList, type Icon } from "../tags/display-metadata.ts";
 import { notificationWindow } from "../tags/read-tag-options.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket, ViewRules } from "../views/view-rules.ts";
+import type { Views } from "../views/views.ts";
 import type { ReadNames } from "./exact-names.ts";
 
 /** Options of {@link mcp}. */
@@ -107,6 +110,20 @@ export type Backend =
   /** Implemented by the app itself: created each time the app is opened, and closed with it. */
   | { readonly kind: "implement"; implement(options: FaultOptions): LiveSurface<Spec> };
 
+/** The entries of an app that is neither connected nor implemented, and the rules of its views. */
+export interface AppAtRest {
+  readonly catalog: Catalog;
+  readonly views: Views;
+}
+
+/**
+ * Compares an app with a review of it, each time the app is opened. Returns the gate of its mounted entries.
+ *
+ * @param app - the app without mounted entries.
+ * @throws SurfaceError `EXPOSURE_DIFFERS`.
+ */
+export type AppSeal = (definition: AppDefinition, app: AppAtRest) => MountedGate;
+
 /** The record that defines an app, frozen. Every step of the chain makes a copy. */
 export interface AppDefinition {
   readonly surface: Surface<Spec>;
@@ -128,6 +145,8 @@ export interface AppDefinition {
   readonly pull: boolean;
   /** The names that the app exposes, held at boot. `undefined`: any. */
   readonly exact: ReadNames | undefined;
+  /** Holds the app to its lockfile. `undefined`: it has none. */
+  readonly lock: AppSeal | undefined;
   readonly calls: CallTree;
   readonly observers: Observers;
 }

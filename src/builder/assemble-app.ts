@@ -38,7 +38,7 @@ import {
 import { freezeDisplayMetadata } from "../tags/display-metadata.ts";
 import { createReplayTool, replayView, type ViewReplay } from "../views/replay-view.ts";
 import { assertViewName, Views } from "../views/views.ts";
-import type { AppDefinition } from "./app-definition.ts";
+import type { AppAtRest, AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
 import { observeLink, observeMounts } from "./observe-backend.ts";
 import { assertExactNames, toMountedGate } from "./exact-names.ts";
@@ -86,10 +86,8 @@ function assembleViews({ definition, held, report, scope }: AssembleDeps) {
   const { read: readScope } = written.scopes;
   if (definition.replay) added.push(createReplayTool({ views, readScope, catalog: (): Catalog => live.current }));
   const base = added.length === 0 ? written : withTools(written, added);
-  const live: LiveCatalog = owned(
-    scope,
-    createLiveCatalog({ base, mounts, report, client, contexts, gate: toMountedGate(definition.exact) }),
-  );
+  const gates = [toMountedGate(definition.exact), definition.lock?.(definition, { catalog: base, views })];
+  const live: LiveCatalog = owned(scope, createLiveCatalog({ base, mounts, report, client, contexts, gates }));
   const items = createListedItems({ catalog: written, watches, windowMs });
   if (items !== undefined) owned(scope, items);
   const lists = new CatalogLists(pageSize);
@@ -221,12 +219,6 @@ const unconnected: Link = Object.freeze({
     Promise.reject(new SurfaceError("UNAVAILABLE", "Cannot connect: a view of an app at rest has no connection")),
 });
 
-/** An app that is neither connected nor implemented: its entries, and the rules of its views. */
-export interface AppAtRest {
-  readonly live: LiveCatalog;
-  readonly views: Views;
-}
-
 /**
  * Calls `read` with the entries and views of an app, by its rules and mounts as of now. Neither connects nor implements the surface.
  *
@@ -242,7 +234,8 @@ export function readAtRest<TResult>(
   const scope = new Scope(`the app over surface "${surface.name}", at rest`);
   try {
     const held = owned(scope, new ReconnectingSurface({ link: unconnected, surface }));
-    return read(assembleViews({ definition, held, report, scope }));
+    const { live, views } = assembleViews({ definition, held, report, scope });
+    return read({ catalog: live.current, views });
   } finally {
     // Nothing was connected, so there is nothing to wait for.
     void scope.close().catch((cause: unknown) => void internalError(cause, "closing an app at rest", report));
@@ -257,7 +250,7 @@ export function readAtRest<TResult>(
 export function replayApp(definition: AppDefinition, options: ReplayOptions = {}): ViewReplay {
   const { caller = anonymous, ...requested } = readOptions(options, replayFields, "Cannot call replay()");
   const report = toSafeReporter(definition.options.onFault ?? reportToConsole);
-  return readAtRest(definition, report, ({ views, live }) =>
-    replayView({ views, catalog: live.current, caller: withChosenView(caller, requested) }),
+  return readAtRest(definition, report, ({ views, catalog }) =>
+    replayView({ views, catalog, caller: withChosenView(caller, requested) }),
   );
 }

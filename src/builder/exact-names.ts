@@ -66,7 +66,8 @@ export function readExactNames(known: ReadNames | undefined, names: unknown): Re
   return Object.freeze(Object.fromEntries(sets) as Record<NameKind, ReadonlySet<string>>);
 }
 
-function differ(issues: readonly Issue[], subject: string): SurfaceError {
+/** Creates the error about an app that differs from a review of it. Its message has the first five issues. */
+export function exposureDiffers(issues: readonly Issue[], subject: string): SurfaceError {
   const shown = issues.slice(0, 5).map(({ message }) => message);
   const more = issues.length > shown.length ? [`and ${issues.length - shown.length} more`] : [];
   return new SurfaceError("EXPOSURE_DIFFERS", `${subject}: ${[...shown, ...more].join("; ")}`, { issues });
@@ -113,7 +114,7 @@ export function assertExactNames({ exact, mounts, views, surface }: AppDefinitio
       ...absent.map((name) => issue(name, "in exactly(), and not in the app")),
     ];
   });
-  if (issues.length > 0) throw differ(issues, `Cannot open the app over surface "${surface.name}"`);
+  if (issues.length > 0) throw exposureDiffers(issues, `Cannot open the app over surface "${surface.name}"`);
 }
 
 /** Returns whether names include one, or a pattern that ends with `*` and fits it. */
@@ -128,7 +129,7 @@ export function toMountedGate(exact: ReadNames | undefined): MountedGate | undef
   const assertNamed = (kind: NameKind, name: string, origin: string): void => {
     if (includes(exact[kind], patterns[kind] ?? [], name)) return;
     const message = `${nouns[kind]} "${name}" is in the app, and not in exactly()`;
-    throw differ([{ path: `${kind}.${name}`, message }], `Cannot show ${origin}`);
+    throw exposureDiffers([{ path: `${kind}.${name}`, message }], `Cannot show ${origin}`);
   };
   return {
     assertTool({ name, origin, hints, isInternal }: ToolEntry) {

@@ -238,5 +238,6 @@ export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
     confirm: undefined,
     pull: false,
     exact: undefined,
+    lock: undefined,
   });
 }

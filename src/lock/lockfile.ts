@@ -54,26 +54,27 @@ export function toLockfileText(exposure: AppExposure): string {
   return `${JSON.stringify({ ...head, ...content }, null, 2)}\n`;
 }
 
-function unreadable(problem: string): Refusal {
-  return new Refusal("LOCKFILE", `Cannot read the lockfile: ${problem}`);
+/** Creates the error of a lockfile that cannot be read. @param path - with a space before it. */
+export function lockfileError(problem: string, path = ""): Refusal {
+  return new Refusal("LOCKFILE", `Cannot read the lockfile${path}: ${problem}`);
 }
 
 const again = 'run "surface-mcp lock" again';
 const conflict = /^(?:<{7}|\|{7}|={7}|>{7})(?:\s|$)/m;
 
 function parseJson(text: string): JsonObject {
-  if (text.length > maxLockfileLength) throw unreadable(`it has more than ${maxLockfileLength} characters`);
+  if (text.length > maxLockfileLength) throw lockfileError(`it has more than ${maxLockfileLength} characters`);
   if (conflict.test(text))
-    throw unreadable(`it has the markers of a merge conflict; resolve the conflict, then ${again}`);
-  if (!fitsDepth(text, maxDepth)) throw unreadable(`it has more than ${maxDepth} levels`);
+    throw lockfileError(`it has the markers of a merge conflict; resolve the conflict, then ${again}`);
+  if (!fitsDepth(text, maxDepth)) throw lockfileError(`it has more than ${maxDepth} levels`);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    throw unreadable(`it is not JSON; ${again}`);
+    throw lockfileError(`it is not JSON; ${again}`);
   }
   if (isJsonObject(json)) return json;
-  throw unreadable(`it must be an object; ${again}`);
+  throw lockfileError(`it must be an object; ${again}`);
 }
 
 /** Returns a JSON text without spaces between its parts. Formatters may add and remove them. */
@@ -84,9 +85,9 @@ function withoutSpaces(text: string): string {
 function assertVersion(version: JsonValue | undefined): void {
   if (version === formatVersion) return;
   if (typeof version === "number" && version > formatVersion) {
-    throw unreadable(`a newer version of surface-mcp wrote it, in format ${version}; update the package`);
+    throw lockfileError(`a newer version of surface-mcp wrote it, in format ${version}; update the package`);
   }
-  throw unreadable(`its format is unknown; ${again}`);
+  throw lockfileError(`its format is unknown; ${again}`);
 }
 
 function isRecords(value: JsonValue | undefined): value is Record<string, JsonObject> {
@@ -104,10 +105,10 @@ export function parseLockfile(text: string): AppExposure {
   assertVersion(content["formatVersion"]);
   // A key that stands twice would hide the first value from this comparison.
   const isEdited = digestOf(content) !== digest || withoutSpaces(text) !== JSON.stringify(json);
-  if (isEdited) throw unreadable(`it was changed after it was written; ${again}`);
+  if (isEdited) throw lockfileError(`it was changed after it was written; ${again}`);
   const records = sections.map((section): readonly [Section, ExposureRecords] => {
     const value = content[section];
-    if (!isRecords(value)) throw unreadable(`its "${section}" must be an object of objects; ${again}`);
+    if (!isRecords(value)) throw lockfileError(`its "${section}" must be an object of objects; ${again}`);
     return [section, value];
   });
   // Has every section.

@@ -1,5 +1,5 @@
-import { readAtRest, type AppAtRest } from "../builder/assemble-app.ts";
-import { kDefinition, type AppDefinition } from "../builder/app-definition.ts";
+import { readAtRest } from "../builder/assemble-app.ts";
+import { kDefinition, type AppAtRest, type AppDefinition } from "../builder/app-definition.ts";
 import { confirmRuleOf } from "../call/tool-calls.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, TemplateVariable, ToolEntry } from "../catalog/entry.ts";
 import { mountedPath } from "../catalog/mounts/mount.ts";
@@ -34,7 +34,8 @@ function assertNoFault([fault]: readonly Fault[]): void {
 }
 
 /**
- * Returns everything that agents can reach in an app, by its rules and mounts as of now. Executes no handler and opens no connection.
+ * Returns everything that agents can reach in an app, by its rules and mounts as of now, and not by its lockfile. Executes no
+ * handler and opens no connection.
  *
  * @throws Refusal `UNREADABLE` for a value that is no app, and for a mount or view rules that cannot be read.
  * @throws SurfaceError with a boot code.
@@ -45,7 +46,7 @@ export function readExposure(app: unknown): AppExposure {
   if (definition.backend === undefined) throw unreadable("the app has no link; call bridge() or implement() first");
   const faults: Fault[] = [];
   return readAtRest(
-    definition,
+    { ...definition, lock: undefined },
     (fault) => void faults.push(fault),
     (atRest) => {
       const exposure = new ExposureReader(definition, atRest).read();
@@ -71,10 +72,10 @@ export function readUnexposed(app: unknown): readonly Unexposed[] {
     .filter(([key]) => !exposed.has(key))
     .map(([name, { kind }]) => ({ name, kind, why: "no tag, and not in expose()" }));
   return readAtRest(
-    definition,
+    { ...definition, lock: undefined },
     () => {},
-    ({ live }) => {
-      const internal = live.current.tools.filter((tool) => tool.isInternal === true);
+    ({ catalog }) => {
+      const internal = catalog.tools.filter((tool) => tool.isInternal === true);
       const why = "internal: only other tools may call it";
       return [...members, ...internal.map(({ id: name }) => ({ name, kind: "operation", why }))];
     },
@@ -114,8 +115,13 @@ function findPrefix(id: string, prefixes: readonly string[], separator: string):
   return prefixes.find((prefix) => prefix !== "" && id.startsWith(prefix + separator)) ?? "";
 }
 
+function toRecords(section: object): ExposureRecords {
+  // Every field is JSON, or is left out.
+  return JSON.parse(canonicalText(section as JsonObject)) as Record<string, JsonObject>;
+}
+
 /** Reads the entries of an app, each once. */
-class ExposureReader {
+export class ExposureReader {
   readonly #definition: AppDefinition;
   readonly #atRest: AppAtRest;
   readonly #views: readonly AppView[];
@@ -130,7 +136,7 @@ class ExposureReader {
   }
 
   read(): AppExposure {
-    const { tools, resources, templates, prompts } = this.#atRest.live.current;
+    const { tools, resources, templates, prompts } = this.#atRest.catalog;
     const listed = tools.filter((tool) => tool.isInternal !== true);
     const read: Record<string, object> = {
       server: this.#readServer(),
@@ -140,16 +146,8 @@ class ExposureReader {
         ({ name }) => name,
         (view) => this.#readView(view),
       ),
-      tools: named(
-        listed,
-        ({ name }) => name,
-        (tool) => this.#readTool(tool),
-      ),
-      resources: named(
-        resources,
-        ({ uri }) => uri,
-        (resource) => this.#readResource(resource),
-      ),
+      tools: this.tools(listed),
+      resources: this.resources(resources),
       templates: named(
         templates,
         ({ uriTemplate }) => uriTemplate,
@@ -161,18 +159,37 @@ class ExposureReader {
         (prompt) => this.#readPrompt(prompt),
       ),
     };
-    // Every field is JSON, or is left out.
-    const toRecords = (section: object): ExposureRecords =>
-      JSON.parse(canonicalText(section as JsonObject)) as Record<string, JsonObject>;
     // Has every section.
     return Object.fromEntries(sections.map((section) => [section, toRecords(read[section] ?? {})])) as AppExposure;
   }
 
+  /** Returns the records of tools by their wire names. */
+  tools(tools: readonly ToolEntry[]): ExposureRecords {
+    return toRecords(
+      named(
+        tools,
+        ({ name }) => name,
+        (tool) => this.#readTool(tool),
+      ),
+    );
+  }
+
+  /** Returns the records of resources by their URIs. */
+  resources(resources: readonly ResourceEntry[]): ExposureRecords {
+    return toRecords(
+      named(
+        resources,
+        ({ uri }) => uri,
+        (resource) => this.#readResource(resource),
+      ),
+    );
+  }
+
   #readServer(): object {
-    const { live, views } = this.#atRest;
+    const { catalog, views } = this.#atRest;
     const { surface, options } = this.#definition;
     const { name = surface.name, title, description, websiteUrl, icons, instructions } = options;
-    const { uriPrefix, scopes } = live.current;
+    const { uriPrefix, scopes } = catalog;
     const isOrdered = this.#views.some(({ isNamed }) => !isNamed);
     return {
       [name]: {
@@ -185,7 +202,7 @@ class ExposureReader {
   }
 
   #readMounts(): object {
-    const { uriPrefix } = this.#atRest.live.current;
+    const { uriPrefix } = this.#atRest.catalog;
     const mounts = Array.from(this.#definition.mounts, ([prefix, source]) => {
       const tools = prefix === "" ? "*" : `${prefix}_*`;
       const resources = source.resources === undefined ? undefined : `${uriPrefix}${mountedPath(prefix, "*")}`;
@@ -196,7 +213,7 @@ class ExposureReader {
 
   #readView({ fields, keep }: AppView): object {
     if (!("face" in fields) || fields.face !== "gateway") return fields;
-    const { tools } = this.#atRest.live.current;
+    const { tools } = this.#atRest.catalog;
     return { ...fields, namespaces: namespacesOf({ tools: tools.filter((tool) => keep?.tool(tool) === true) }) };
   }
 

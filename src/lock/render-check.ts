@@ -51,6 +51,12 @@ function sentenceOf(difference: Difference, quote: (text: string) => string): st
 }
 
 const quoteText = (text: string): string => `"${escapeInvisible(text)}"`;
+
+/** Returns a difference as plain text, for example `tool "note_add": "description" changed`. */
+export function toSentence(difference: Difference): string {
+  return sentenceOf(difference, quoteText);
+}
+
 const quoteCode = (text: string): string => `\`${escapeInvisible(text).replaceAll("`", "'")}\``;
 
 /** Lines of one difference. Texts and schemas may be long; the JSON form has all of them. */

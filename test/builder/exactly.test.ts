@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import type { MountedOperation, MountedResource, MountSource } from "../../src/catalog/mounts/mount.ts";
+import type { MountSource } from "../../src/catalog/mounts/mount.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { cell, collection, event, procedure, stream } from "../../src/surface/define-members.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
@@ -11,6 +11,7 @@ import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
+import { ChangingSource, operation } from "./changing-source.ts";
 import { counter, countingHandlers, deadLink } from "./support.ts";
 
 const link = deadLink();
@@ -108,30 +109,6 @@ describe("exactly()", () => {
 });
 
 describe("exactly() of an app with mounts", () => {
-  const operation = (name: string, more: Partial<MountedOperation> = {}): MountedOperation => ({
-    ...{ name, description: name, type: "mutation" },
-    ...more,
-  });
-
-  class Operations implements MountSource {
-    listed: MountedOperation[] = [];
-    paths: MountedResource[] = [];
-    #changed: () => void = () => {};
-    list = (): MountedOperation[] => this.listed;
-    resources = (): MountedResource[] => this.paths;
-    read = (): number => 1;
-    invoke = (): string => "done";
-    subscribe = (changed: () => void): (() => void) => {
-      this.#changed = changed;
-      return () => {};
-    };
-    set(operations: readonly MountedOperation[], paths: readonly string[] = []): void {
-      this.listed = [...operations];
-      this.paths = paths.map((path) => ({ path }));
-      this.#changed();
-    }
-  }
-
   /** Creates a client of an app with a mount, and lists of its tools and faults. */
   function serving(exact: unknown, source: MountSource) {
     const faults: Fault[] = [];
@@ -148,7 +125,7 @@ describe("exactly() of an app with mounts", () => {
   const mutating = { count_bump: true };
 
   it("leaves out mounted entries that are not named, whenever they come, and reports each once", async () => {
-    const source = new Operations();
+    const source = new ChangingSource();
     source.set([operation("status", { type: "query" }), operation("push")], ["head"]);
     const { client, messages } = serving({ tools, mutating, resources: { value: true } }, source);
     expect(await client.toolNames()).toEqual(["count_bump", "git_status"]);
@@ -166,7 +143,7 @@ describe("exactly() of an app with mounts", () => {
   });
 
   it("leaves out a named tool that may change something and is not named as mutating", async () => {
-    const source = new Operations();
+    const source = new ChangingSource();
     source.set([operation("status")]);
     const { client, messages } = serving({ tools, mutating, resources: { value: true } }, source);
     expect(await client.toolNames()).toEqual(["count_bump"]);
@@ -175,7 +152,7 @@ describe("exactly() of an app with mounts", () => {
   });
 
   it("allows all entries of a mount by a pattern, and entries that are absent", async () => {
-    const source = new Operations();
+    const source = new ChangingSource();
     const all = { tools: { ...tools, "git_*": true }, mutating: { ...mutating, "git_*": true } };
     const { client, messages } = serving({ ...all, resources: { value: true, "git/*": true } }, source);
     expect(await client.toolNames()).toEqual(["count_bump"]);
@@ -186,7 +163,7 @@ describe("exactly() of an app with mounts", () => {
   });
 
   it("does not count operations that only other tools may call", async () => {
-    const source = new Operations();
+    const source = new ChangingSource();
     source.set([operation("hook", { visibility: "internal" })]);
     const { client, messages } = serving({ ...names }, source);
     expect(await client.toolNames()).toEqual(["count_bump"]);
@@ -195,7 +172,7 @@ describe("exactly() of an app with mounts", () => {
   });
 
   it("compares names outside of the prefix of a mount", async () => {
-    const source = new Operations();
+    const source = new ChangingSource();
     const app = any(mcp(counter).bridge(link).mount("git", source));
     const error = await errorOfBoot(() => app.exactly({ ...names, tools: { ...tools, gitstatus: true, "*": true } }));
     expect(error?.issues.map(({ path }) => path)).toEqual(["tools.gitstatus", "tools.*"]);
@@ -290,7 +267,7 @@ describe("exactly() refuses at boot what types do not see", () => {
         .views({ x: { face: "gateway" } }),
     "a source of views": () =>
       over(plain)
-        .views({ get: () => ({}), subscribe: () => () => {} })
+        .views({ get: () => ({ plain: {} }), subscribe: () => () => {} })
         .exactly(exact),
     "names that inherit": () =>
       over({ ...plain, more }).exactly({ ...exact, tools: Object.create({ run: true, more: true }) }),

@@ -12,6 +12,7 @@ describe("package.json", () => {
       "./sdk-v1": "./dist/sdk-v1/index.js",
       "./otel": "./dist/otel/index.js",
       "./audit": "./dist/audit/index.js",
+      "./lock": "./dist/lock/index.js",
       "./testing": "./dist/testing/index.js",
       "./exposure-lock.schema.json": "./docs/schemas/exposure-lock.schema.json",
       "./view-rules.schema.json": "./docs/schemas/view-rules.schema.json",

@@ -74,6 +74,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./sdk-v1": ["attach"],
   "./otel": ["otel"],
   "./audit": ["auditLog"],
+  "./lock": ["locked"],
   "./testing": ["RpcFailure", "assertExposure", "createTestClient"],
 };
 

@@ -31,8 +31,8 @@ export interface LiveCatalogDeps {
   readonly report: FaultReporter;
   /** @default in memory */
   readonly contexts?: ContextSource | undefined;
-  /** @default accepts every mounted entry */
-  readonly gate?: MountedGate | undefined;
+  /** Each may refuse a mounted entry. @default none */
+  readonly gates?: readonly (MountedGate | undefined)[];
   /** The client of the app's surface. @default one without members */
   readonly client?: SurfaceClient<unknown>;
 }
@@ -80,13 +80,13 @@ class MountedCatalog {
   #isUpdating = false;
   #isClosed = false;
 
-  constructor({ base, mounts, report, contexts, gate, client = noClient }: LiveCatalogDeps) {
+  constructor({ base, mounts, report, contexts, gates, client = noClient }: LiveCatalogDeps) {
     this.#base = base;
     this.#catalog = base;
     this.#report = report;
     this.#lists = createLists(base, report);
     const { scopes, uriPrefix } = base;
-    const shared = { scopes, report, contexts, gate, client, uriPrefix, schemas: this.schemas };
+    const shared = { scopes, report, contexts, gates, client, uriPrefix, schemas: this.schemas };
     this.#sources = Array.from(
       mounts,
       ([prefix, source]) => new MountedSource({ prefix, source, ...shared }, this.#lists),

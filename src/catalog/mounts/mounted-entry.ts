@@ -36,8 +36,8 @@ export interface MountDeps {
   readonly client: SurfaceClient<unknown>;
   /** The start of the URIs of resources. */
   readonly uriPrefix: string;
-  /** @default accepts every entry */
-  readonly gate?: MountedGate | undefined;
+  /** Each may refuse an entry. @default none */
+  readonly gates?: readonly (MountedGate | undefined)[] | undefined;
 }
 
 class MountedContext extends CommonContext implements MountContext {

@@ -159,18 +159,18 @@ export class MountedSource {
   }
 
   #toResource(given: unknown, find: (uri: string) => ResourceEntry | undefined): ResourceEntry {
-    const { prefix, gate } = this.#deps;
+    const { prefix, gates = [] } = this.#deps;
     const entry = toMountedResource(readResource(given, prefix), this.#deps, find);
-    gate?.assertResource(entry);
+    for (const gate of gates) gate?.assertResource(entry);
     return entry;
   }
 
   #toTool(given: unknown, find: (name: string) => ToolEntry | undefined): ToolEntry | undefined {
-    const { prefix, schemas, gate } = this.#deps;
+    const { prefix, schemas, gates = [] } = this.#deps;
     const operation = readOperation(given, "Cannot mount", mountedId(prefix, ""));
     if (operation.type === "subscription") return undefined;
     const entry = toMountedEntry(operation, this.#deps, find);
-    gate?.assertTool(entry);
+    for (const gate of gates) gate?.assertTool(entry);
     const share = schemas.open(prefix);
     const over = share.take(schemaLength(operation, entry));
     if (over !== undefined) {

@@ -1,0 +1,1 @@
+export { locked } from "./locked.ts";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Refusal, SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
 import { isObject } from "../../options/is-object.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
@@ -192,14 +193,19 @@ function createNestedCall(call: EntryCall): NestedCaller {
   };
 }
 
-/** The members that the contexts of tools and of mounted operations have in common. The signal is created on first use. */
-export class CommonContext {
+type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
+
+/** The context of hand-written entries and of mounted operations. The signal, and most members, are created on first use. */
+class EntryContext implements ToolContext<unknown, unknown> {
+  readonly client: SurfaceClient<unknown>;
   readonly #call: EntryCall;
   readonly #contexts: ContextSource | undefined;
   #own: OwnContext | undefined;
+  #runId: string | undefined;
 
   /** @param own - ended by the caller of the constructor. Left out: a context in memory, which needs no disposal. */
-  constructor(call: EntryCall, contexts: ContextSource | undefined, own?: OwnContext) {
+  constructor(call: EntryCall, { client, contexts }: HandlerSource, own?: OwnContext) {
+    this.client = client;
     this.#call = call;
     this.#contexts = contexts;
     this.#own = own;
@@ -208,6 +214,11 @@ export class CommonContext {
   get context(): unknown {
     this.#own ??= new OwnContext(this.#call, this.#contexts);
     return this.#own.value;
+  }
+
+  get runId(): string {
+    this.#runId ??= this.#call.runId ?? randomUUID();
+    return this.#runId;
   }
 
   get signal(): AbortSignal {
@@ -236,34 +247,23 @@ export class CommonContext {
   };
 }
 
-type HandlerSource = Pick<BespokeSource, "client" | "contexts">;
-
-class CallToolContext extends CommonContext implements ToolContext<unknown, unknown> {
-  readonly client: SurfaceClient<unknown>;
-
-  constructor(call: EntryCall, { client, contexts }: HandlerSource, own?: OwnContext) {
-    super(call, contexts, own);
-    this.client = client;
-  }
-}
-
 /** Creates the context of one call. @param own - ended by the caller of this function. */
 export function createToolContext(
   call: EntryCall,
   source: HandlerSource,
   own: OwnContext,
 ): ToolContext<unknown, unknown> {
-  return new CallToolContext(call, source, own);
+  return new EntryContext(call, source, own);
 }
 
 /** Runs a handler with the context of one call, and disposes the value of the author's factory. */
 export function runInContext<TValue>(
   call: EntryCall,
   source: HandlerSource,
-  run: (context: ToolContext<unknown, unknown>) => TValue,
+  run: (context: EntryContext) => TValue,
 ): TValue | Promise<Awaited<TValue>> {
   // A context in memory needs no disposal.
-  if (source.contexts?.make === undefined) return run(new CallToolContext(call, source));
+  if (source.contexts?.make === undefined) return run(new EntryContext(call, source));
   const own = new OwnContext(call, source.contexts);
-  return own.during(() => run(new CallToolContext(call, source, own)));
+  return own.during(() => run(new EntryContext(call, source, own)));
 }

@@ -1,19 +1,18 @@
-import { randomUUID } from "node:crypto";
 import { Refusal } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import type { SurfaceClient } from "../../surface/client.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
 import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
-import { OwnContext, type ContextSource } from "../context/own-context.ts";
-import { CommonContext } from "../context/tool-context.ts";
+import type { ContextSource } from "../context/own-context.ts";
+import { runInContext } from "../context/tool-context.ts";
 import type { EntryCall, ResourceEntry, ToolEntry } from "../entry.ts";
 import { assertResourceArgument, toGuard, type DefaultScopes } from "../entry-scopes.ts";
 import { operationNotFound } from "../outcome.ts";
 import { unreachedFault } from "../own-refusals.ts";
 import { confirmFields, freezeNesting, toToolHints } from "../tool-head.ts";
 import { toWireName } from "../wire-name.ts";
-import { mountedId, operationOrigin, type MountContext, type MountedOperation, type MountSource } from "./mount.ts";
+import { mountedId, operationOrigin, type MountedOperation, type MountSource } from "./mount.ts";
 import { toMountedSchemas, type MountedSchemas } from "./read-mounted.ts";
 
 /** Refuses entries of mounts. Both methods throw a SurfaceError for an entry that must be left out. */
@@ -38,33 +37,6 @@ export interface MountDeps {
   readonly uriPrefix: string;
   /** Each may refuse an entry. @default none */
   readonly gates?: readonly (MountedGate | undefined)[] | undefined;
-}
-
-class MountedContext extends CommonContext implements MountContext {
-  readonly #call: EntryCall;
-  #runId: string | undefined;
-
-  constructor(call: EntryCall, contexts: ContextSource | undefined, own?: OwnContext) {
-    super(call, contexts, own);
-    this.#call = call;
-  }
-
-  get runId(): string {
-    this.#runId ??= this.#call.runId ?? randomUUID();
-    return this.#runId;
-  }
-}
-
-/** Runs a handler of a mount with the context of one call, and disposes the value of the author's factory. */
-export function runMounted<TValue>(
-  call: EntryCall,
-  contexts: ContextSource | undefined,
-  run: (context: MountContext) => TValue,
-): TValue | Promise<Awaited<TValue>> {
-  // A context in memory needs no disposal.
-  if (contexts?.make === undefined) return run(new MountedContext(call, contexts));
-  const own = new OwnContext(call, contexts);
-  return own.during(() => run(new MountedContext(call, contexts, own)));
 }
 
 function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {
@@ -128,7 +100,7 @@ export function toMountedEntry(
   const run: Run = (value, call) => {
     // The input was validated against the schemas of this entry, and of no other.
     if (now() !== entry) throw new Refusal(operationNotFound.code, operationNotFound.message);
-    return runMounted(call, deps.contexts, (context) => deps.source.invoke(name, value, context));
+    return runInContext(call, deps, (context) => deps.source.invoke(name, value, context));
   };
   const entry: ToolEntry = Object.freeze({
     id,

@@ -2,12 +2,12 @@ import { SurfaceError } from "../../errors.ts";
 import { Newest } from "../../spine/pushing.ts";
 import { internalError, handleRejection, runUnawaited } from "../../surface/fault.ts";
 import { isSameContent, toResourceContent } from "../content/resource-body.ts";
-import { runHandler } from "../context/tool-context.ts";
+import { runHandler, runInContext } from "../context/tool-context.ts";
 import type { EntryCall, EntryGuard, LocalUse, ResourceContent, ResourceEntry } from "../entry.ts";
 import { toGuard } from "../entry-scopes.ts";
 import { followChanges, type FailureState } from "../resources/follow-changes.ts";
 import { mountedPath, mountedResourceOrigin, type MountedResource, type MountSource } from "./mount.ts";
-import { runMounted, type MountDeps } from "./mounted-entry.ts";
+import type { MountDeps } from "./mounted-entry.ts";
 
 function textOfGuard({ scopes, requires }: EntryGuard): string {
   return JSON.stringify([scopes, requires]);
@@ -60,10 +60,10 @@ class Reader {
 
   /** Reads it; `undefined` if the source has removed it meanwhile. */
   async readListed(call: EntryCall): Promise<ResourceContent | undefined> {
-    const { source, contexts } = this.#deps;
     const listed = this.#listed();
     if (listed === undefined) return undefined;
-    const run = (): unknown => runMounted(call, contexts, (context) => source.read?.(this.#path, context));
+    const run = (): unknown =>
+      runInContext(call, this.#deps, (context) => this.#deps.source.read?.(this.#path, context));
     const content = await runHandler(async () => toResourceContent(await run(), listed.mimeType), this.#origin);
     return this.#listed() === undefined ? undefined : content;
   }

@@ -1,4 +1,15 @@
 import { SurfaceError } from "../../errors.ts";
+import {
+  filledText,
+  flag,
+  listOf,
+  option,
+  problemOf,
+  required,
+  text,
+  type OptionFields,
+} from "../../options/option.ts";
+import { pickOptions } from "../../options/read-options.ts";
 import { deepFreeze, isDeepFrozen, isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import {
   anonymous,
@@ -14,82 +25,59 @@ import type { SurfaceAddress } from "../reach-surface.ts";
 /** UTF-16 units of the JSON of the largest caller: more than an HTTP server accepts from a token verifier. */
 export const maxCallerLength: number = 64 * 1024;
 
-/** Returns the value as it is kept; `undefined` for one that does not fit. */
-type ReadValue = (value: JsonValue) => JsonValue | undefined;
+type GivenCaller = Caller & { readonly key: string };
 
-/** The fields of an object: the presence of each, and the reader of its value. */
-type Fields<TRecord> = Readonly<Record<keyof TRecord, readonly ["required" | "optional", ReadValue]>>;
+const texts = listOf(text, "a list of texts");
+const anyObject = option("an object", isJsonObject);
 
-/** The fields as a list. */
-type FieldList = readonly (readonly [string, readonly ["required" | "optional", ReadValue]])[];
+const programFields: OptionFields<NonNullable<CallerView["client"]>> = {
+  name: required(text),
+  version: required(text),
+};
 
-function toList<TRecord>(fields: Fields<TRecord>): FieldList {
-  return Object.entries<Fields<TRecord>[keyof TRecord]>(fields);
+const viewFields: OptionFields<CallerView> = {
+  surface: required(filledText),
+  project: text,
+  userAgent: text,
+  client: anyObject,
+};
+
+const callerFields: OptionFields<GivenCaller> = {
+  id: required(filledText),
+  isAnonymous: required(flag),
+  scopes: required(texts),
+  issuer: text,
+  isTool: option("true", (value) => value === true),
+  clientId: text,
+  expiresAt: option("a number", (value) => typeof value === "number"),
+  resources: option(
+    "lists of texts",
+    (value) => isJsonObject(value) && Object.values(value).every((each) => problemOf(texts, each, "") === undefined),
+  ),
+  view: anyObject,
+  claims: anyObject,
+  key: option("a key of a caller", isCallerKey),
+};
+
+/** Keeps the known fields of a view. @throws SurfaceError for one that does not fit. */
+function readView(given: CallerView): CallerView {
+  const { client, ...view } = pickOptions(given, viewFields, "");
+  return client === undefined ? view : { ...view, client: pickOptions(client, programFields, "") };
 }
 
-function when(fits: (value: JsonValue) => boolean): ReadValue {
-  return (value) => (fits(value) ? value : undefined);
-}
-
-function isText(value: JsonValue): boolean {
-  return typeof value === "string";
-}
-
-function isTextList(value: JsonValue | undefined): boolean {
-  return Array.isArray(value) && value.every(isText);
-}
-
-const text = when(isText);
-const filled = when((value) => isText(value) && value !== "");
-const texts = when(isTextList);
-
-/** Keeps the known fields of an object; `undefined` if one is missing or does not fit. */
-function keep(given: JsonValue, fields: FieldList): JsonObject | undefined {
-  if (!isJsonObject(given)) return undefined;
-  const kept: Record<string, JsonValue> = {};
-  for (const [field, [presence, readValue]] of fields) {
-    const value = Object.hasOwn(given, field) ? given[field] : undefined;
-    if (value === undefined && presence === "optional") continue;
-    const known = value === undefined ? undefined : readValue(value);
-    if (known === undefined) return undefined;
-    kept[field] = known;
+function read(given: JsonObject): Caller | undefined {
+  try {
+    // Each field is checked.
+    const { key, view, ...fields } = pickOptions(given as unknown as GivenCaller, callerFields, "");
+    const kept = view === undefined ? fields : { ...fields, view: readView(view) };
+    if (JSON.stringify({ ...kept, key }).length > maxCallerLength) return undefined;
+    // Its values are JSON.
+    deepFreeze(kept as unknown as JsonObject);
+    return key === undefined || kept.isAnonymous ? kept : withCallerKey(kept, key);
+  } catch (cause) {
+    if (cause instanceof SurfaceError) return undefined;
+    throw cause;
   }
-  return kept;
-}
-
-const programFields = toList<NonNullable<CallerView["client"]>>({
-  name: ["required", text],
-  version: ["required", text],
-});
-
-const viewFields = toList<CallerView>({
-  surface: ["required", filled],
-  project: ["optional", text],
-  userAgent: ["optional", text],
-  client: ["optional", (value) => keep(value, programFields)],
-});
-
-const callerFields = toList<Caller & { readonly key: string }>({
-  id: ["required", filled],
-  isAnonymous: ["required", when((value) => typeof value === "boolean")],
-  scopes: ["required", texts],
-  issuer: ["optional", text],
-  isTool: ["optional", when((value) => value === true)],
-  clientId: ["optional", text],
-  expiresAt: ["optional", when((value) => typeof value === "number")],
-  resources: ["optional", when((value) => isJsonObject(value) && Object.values(value).every(isTextList))],
-  view: ["optional", (value) => keep(value, viewFields)],
-  claims: ["optional", when(isJsonObject)],
-  key: ["optional", when(isCallerKey)],
-});
-
-function read(given: JsonValue): Caller | undefined {
-  const kept = keep(given, callerFields);
-  if (kept === undefined || JSON.stringify(kept).length > maxCallerLength) return undefined;
-  const { key, ...fields } = kept;
-  // Each field was checked above.
-  const caller = deepFreeze(fields) as unknown as Caller;
-  return typeof key === "string" && !caller.isAnonymous ? withCallerKey(caller, key) : caller;
 }
 
 /** Callers by their JSON: few callers make many calls, and reading a caller is slow. */
@@ -103,7 +91,8 @@ export function readCaller(given: JsonValue): Caller | undefined {
   const known = recent.get(json);
   if (known !== undefined) return known;
   // Read from that text: 1e999 is infinite in the frame, and null here. JSON.parse returns a JSON value.
-  const caller = read(JSON.parse(json) as JsonValue);
+  const parsed = JSON.parse(json) as JsonValue;
+  const caller = isJsonObject(parsed) ? read(parsed) : undefined;
   if (caller === undefined || json.length > maxRecentLength) return caller;
   if (recent.size >= maxRecent) recent.clear();
   recent.set(json, caller);

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { diffLists, PendingDiff, type ListDiff } from "../list-changes.ts";
+import { PendingDiff, type ListDiff } from "../list-changes.ts";
 
 interface Named {
   /** The name in messages. */
@@ -32,38 +32,15 @@ export interface SourceUpdates {
   change(diff: ListDiff<unknown>): void;
 }
 
-class SourceList<TEntry> {
-  readonly source: SourceItems<TEntry>;
-  /** The entry of every item; `undefined` for an item without one. */
-  readonly made = new Map<unknown, TEntry | undefined>();
-  /** The items as they were listed last; `undefined` if they have changed since. */
-  listed: readonly unknown[] | undefined = [];
-
-  constructor(source: SourceItems<TEntry>) {
-    this.source = source;
-  }
-
-  /** Sets the items. Returns the change. */
-  set(items: readonly unknown[]): ListDiff<unknown> {
-    const { listed: before, made } = this;
-    this.listed = items;
-    // An item that was listed twice may still be listed.
-    if (before !== undefined && made.size === before.length) return diffLists(before, items);
-    const listed = new Set(items);
-    return { gone: [...made.keys()].filter((item) => !listed.has(item)), come: [...listed] };
-  }
-}
-
 /**
  * The entries of one kind that all sources list, each made once for as long as the same object is listed. An entry whose name is taken
- * by the app or by an entry before it is left out. While none is left out, a change costs no more than the changed items.
+ * is left out until the name is free. A change costs no more than the changed items.
  */
 export class MountedList<TEntry extends Named> {
   readonly #deps: MountedListDeps<TEntry>;
-  readonly #lists: SourceList<TEntry>[] = [];
-  /** Entries that are left out, and were reported. */
-  #doubles: ReadonlySet<TEntry> = new Set();
-  #byName = new Map<string, TEntry>();
+  readonly #byName = new Map<string, TEntry>();
+  /** Entries that are left out, the oldest first. */
+  readonly #waiting = new Set<TEntry>();
   readonly #pending = new PendingDiff<TEntry>();
 
   constructor(deps: MountedListDeps<TEntry>) {
@@ -80,86 +57,62 @@ export class MountedList<TEntry extends Named> {
   }
 
   /** Adds a source. Returns the functions that take its current items, or their change. */
-  addSource(source: SourceItems<TEntry>): SourceUpdates {
-    const list = new SourceList(source);
-    this.#lists.push(list);
+  addSource({ make, drop }: SourceItems<TEntry>): SourceUpdates {
+    /** The entry of every item; `undefined` for an item without one. */
+    const made = new Map<unknown, TEntry | undefined>();
+    const change = ({ gone, come }: ListDiff<unknown>): void => {
+      for (const item of gone) {
+        const entry = made.get(item);
+        made.delete(item);
+        if (entry === undefined) continue;
+        drop?.(entry);
+        this.#remove(entry);
+      }
+      for (const item of come) {
+        if (made.has(item)) continue;
+        const entry = make(item);
+        made.set(item, entry);
+        if (entry !== undefined) this.#addOrReport(entry);
+      }
+      // Last, so that an entry which replaces another one has its name.
+      for (const entry of this.#waiting) if (this.#add(entry)) this.#waiting.delete(entry);
+    };
     return {
-      set: (items) => this.#change(list, list.set(items)),
-      change: (diff) => {
-        list.listed = undefined;
-        this.#change(list, diff);
+      change,
+      set(items) {
+        const listed = new Set(items);
+        change({ gone: [...made.keys()].filter((item) => !listed.has(item)), come: [...listed] });
       },
     };
   }
 
-  #change({ source, made }: SourceList<TEntry>, { gone, come }: ListDiff<unknown>): void {
-    let isUnique = this.#doubles.size === 0;
-    for (const item of gone) {
-      const entry = made.get(item);
-      made.delete(item);
-      if (entry !== undefined) this.#remove(entry, source);
-    }
-    for (const item of come) {
-      if (made.has(item)) continue;
-      const entry = source.make(item);
-      made.set(item, entry);
-      if (entry !== undefined) isUnique = this.#add(entry) && isUnique;
-    }
-    // The order of the entries decides which of two is left out.
-    if (!isUnique) this.#resolve();
-  }
-
-  #remove(entry: TEntry, source: SourceItems<TEntry>): void {
-    source.drop?.(entry);
+  #remove(entry: TEntry): void {
     const name = this.#deps.nameOf(entry);
-    if (this.#byName.get(name) !== entry) return;
+    if (this.#waiting.delete(entry) || this.#byName.get(name) !== entry) return;
     this.#byName.delete(name);
     this.#pending.remove(entry);
   }
 
+  #addOrReport(entry: TEntry): void {
+    if (this.#add(entry)) return;
+    this.#waiting.add(entry);
+    const { called, nameOf, tell } = this.#deps;
+    const name = nameOf(entry);
+    const message = `Cannot name ${entry.origin}: its ${called} "${name}" is taken by ${this.#ownerOf(name)?.origin}`;
+    tell(new SurfaceError("NAME_COLLISION", message), entry);
+  }
+
   /** Returns `false` if the name is taken. */
   #add(entry: TEntry): boolean {
-    const { nameOf, ownerOf } = this.#deps;
-    const name = nameOf(entry);
-    if (this.#byName.has(name) || ownerOf(name) !== undefined) return false;
+    const name = this.#deps.nameOf(entry);
+    if (this.#ownerOf(name) !== undefined) return false;
     this.#byName.set(name, entry);
     this.#pending.add(entry);
     return true;
   }
 
-  /** Decides again which entry has each name. */
-  #resolve(): void {
-    const before = this.#byName;
-    const known = this.#doubles;
-    const doubles = this.#nameAll();
-    for (const [name, entry] of before) if (this.#byName.get(name) !== entry) this.#pending.remove(entry);
-    for (const [name, entry] of this.#byName) if (before.get(name) !== entry) this.#pending.add(entry);
-    const { nameOf, called, tell } = this.#deps;
-    for (const [entry, first] of doubles) {
-      if (known.has(entry)) continue;
-      const message = `Cannot name ${entry.origin}: its ${called} "${nameOf(entry)}" is taken by ${first.origin}`;
-      tell(new SurfaceError("NAME_COLLISION", message), entry);
-    }
-  }
-
-  /** Gives each name to the first entry. Returns the entries that get none, with the owners of their names. */
-  #nameAll(): ReadonlyMap<TEntry, Named> {
-    const { nameOf, ownerOf } = this.#deps;
-    const byName = new Map<string, TEntry>();
-    const doubles = new Map<TEntry, Named>();
-    for (const { listed, made } of this.#lists) {
-      for (const item of listed ?? made.keys()) {
-        const entry = made.get(item);
-        if (entry === undefined) continue;
-        const name = nameOf(entry);
-        const first = ownerOf(name) ?? byName.get(name);
-        if (first === undefined) byName.set(name, entry);
-        else if (first !== entry) doubles.set(entry, first);
-      }
-    }
-    this.#byName = byName;
-    this.#doubles = new Set(doubles.keys());
-    return doubles;
+  #ownerOf(name: string): Named | undefined {
+    return this.#deps.ownerOf(name) ?? this.#byName.get(name);
   }
 }
 

@@ -14,8 +14,7 @@ import { kindMappings } from "./kinds/kind-mappings.ts";
 import type { ExposedMember, KindMapping, ResourceEntries } from "./kinds/mapping.ts";
 import { sortById } from "./list-changes.ts";
 import type { MemberExposure } from "./read-exposures.ts";
-import { readVariable, type FreeTemplate } from "./resolve-uri.ts";
-import { assertUriPrefix, type UriSegment } from "./uri-syntax.ts";
+import { assertUriPrefix } from "./uri-syntax.ts";
 import { nameWarning } from "./wire-name.ts";
 
 /** Characters after which Claude Code 2.1.84 cuts a tool's description: the least of the hosts that were tried. */
@@ -77,45 +76,23 @@ function assertNamesDiffer(entries: readonly (ToolEntry | PromptEntry)[]): void 
   }
 }
 
-function isFree(template: TemplateEntry): template is FreeTemplate {
-  return template.segments !== undefined;
+/** Returns a text that two templates without the prefix of the app share if they differ in their variables alone. */
+function shapeOf({ base, segments }: TemplateEntry): string {
+  return segments?.map((segment) => ("literal" in segment ? segment.literal : "{}")).join("/") ?? base;
 }
 
-/** Returns whether a literal could match a segment of a template; for a variable, by its type. */
-function couldMatch(literal: string, segment: UriSegment, { variables }: FreeTemplate): boolean {
-  if ("literal" in segment) return literal === segment.literal;
-  const variable = variables.find(({ name }) => name === segment.variable);
-  return variable !== undefined && readVariable(literal, variable) !== undefined;
-}
-
-/** Returns whether a URI could match both templates. Two variables are taken to overlap. */
-function overlap(left: FreeTemplate, right: FreeTemplate): boolean {
-  if (left.segments.length !== right.segments.length) return false;
-  return left.segments.every((segment, index) => {
-    const other = right.segments[index];
-    if (other === undefined) return false;
-    if ("literal" in segment) return couldMatch(segment.literal, other, right);
-    return !("literal" in other) || couldMatch(other.literal, segment, left);
-  });
-}
-
-/** Refuses entries of different origins that one URI could name. A fixed URI may also match a template: it is read first. */
+/** Refuses entries of different origins under one URI. A fixed URI may also match a template: it is read first. */
 function assertUrisDiffer(resources: readonly ResourceEntry[], templates: readonly TemplateEntry[]): void {
   const origins = new Map<string, string>();
-  const free = templates.filter(isFree);
   const claims = [
-    ...resources.map(({ uri, origin }) => ({ uri, origin })),
-    ...templates.filter((template) => !isFree(template)).map(({ base, origin }) => ({ uri: base, origin })),
+    ...resources.map(({ uri, origin }) => ({ uri, origin, key: uri })),
+    ...templates.map((template) => ({ uri: template.base, origin: template.origin, key: shapeOf(template) })),
   ];
-  for (const { uri, origin } of claims) {
-    const owner = origins.get(uri);
+  for (const { uri, origin, key } of claims) {
+    const owner = origins.get(key);
     // The list and the items of a collection share a URI.
     if (owner !== undefined && owner !== origin) throw taken(origin, `URI "${uri}"`, owner);
-    origins.set(uri, origin);
-  }
-  for (const [index, template] of free.entries()) {
-    const owner = free.slice(0, index).find((other) => overlap(other, template));
-    if (owner !== undefined) throw taken(template.origin, `URI "${template.uriTemplate}"`, owner.origin);
+    origins.set(key, origin);
   }
 }
 

@@ -74,7 +74,7 @@ function matchSegments(parts: readonly string[], template: FreeTemplate): JsonOb
 }
 
 /** A template whose URIs do not begin with the prefix of the app. */
-export type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
+type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
 
 /** Percent-decodes a value of a query; `undefined` if it is malformed. */
 function decodeValue(text: string): string | undefined {

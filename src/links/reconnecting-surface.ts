@@ -17,38 +17,24 @@ import type { Link } from "./link.ts";
 import { nameMember, PendingRequest, readConnectTimeoutMs, type PendingRequestDeps } from "./pending-request.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
 
-/** Keeps a connection from being closed as idle, until it is released or the connection ends. Does not ask for another. */
-class Lease implements ConnectionUser<OpenedLink> {
-  readonly wants = false;
-  readonly #leave: () => void;
-  #generation = 0;
-
-  constructor(holder: ConnectionManager<OpenedLink>) {
-    this.#leave = holder.join(this);
-  }
-
-  isPatient(): boolean {
-    return true;
-  }
-
-  live(_link: OpenedLink, generation: number): void {
-    if (this.#generation === 0) this.#generation = generation;
-  }
-
-  /** Does nothing: running operations may still be answered. */
-  down(): void {}
-
-  ended(generation: number): void {
-    if (generation === this.#generation) this.release();
-  }
-
-  /** Does nothing: the holder was closed, and has removed it. */
-  unreachable(): void {}
-
-  /** Callable twice. */
-  release(): void {
-    this.#leave();
-  }
+/**
+ * Keeps a connection from being closed as idle until it ends, or the returned function is called. Asks for no other one. The end closes
+ * nothing else: running operations may still be answered.
+ */
+function lease(holder: ConnectionManager<OpenedLink>): () => void {
+  let held: number | undefined;
+  const user: ConnectionUser<OpenedLink> = {
+    wants: false,
+    isPatient: () => true,
+    live: (_link, generation) => (held ??= generation),
+    down() {},
+    ended(generation) {
+      if (generation === held) release();
+    },
+    unreachable() {},
+  };
+  const release = holder.join(user);
+  return release;
 }
 
 /** Options of a {@link ReconnectingSurface}. */
@@ -75,7 +61,8 @@ const defaultIdleMs = 30_000;
 
 interface LeasedLink {
   readonly link: OpenedLink;
-  readonly lease: Lease;
+  /** Callable twice. */
+  readonly release: () => void;
 }
 
 /** A surface behind a link, shared by all its users. It connects on first use, and again after a loss. Call `close()` when done. */
@@ -124,8 +111,8 @@ export class ReconnectingSurface {
   /** Returns whether the live surface is connected, or becomes so within the patience of a read. Never rejects. */
   isReachable(signal: AbortSignal): Promise<boolean> {
     return this.#lease(`surface "${this.#surface.name}"`, signal).then(
-      ({ lease }) => {
-        lease.release();
+      ({ release }) => {
+        release();
         return true;
       },
       () => false,
@@ -166,14 +153,14 @@ export class ReconnectingSurface {
       open: async (own) => {
         leased = await this.#lease(what, own);
         if (!own.aborted) return leased.link.channel.subscribe(operation);
-        leased.lease.release();
+        leased.release();
         throw createAbortedError(own, `Cannot use ${what}`);
       },
       cut: () => {
         if (!this.#requestDeps.outlivesLink || leased?.link.isOpen() !== false) return undefined;
         return new SurfaceError("DISCONNECTED", `Cannot use ${what}: the connection has ended`);
       },
-      over: () => leased?.lease.release(),
+      over: () => leased?.release(),
       scope: this.#scope,
       signal,
     });
@@ -190,7 +177,7 @@ export class ReconnectingSurface {
         waiting: () => {},
         send: (link, reply) => {
           // Taken before the request is over, so that there is no moment without a user.
-          reply.answered({ link, lease: new Lease(this.#holder) });
+          reply.answered({ link, release: lease(this.#holder) });
           return () => {};
         },
         answered: resolve,

@@ -17,7 +17,6 @@ interface ZodBounds {
   readonly patterns: RegExp[];
   format?: string;
   isInteger: boolean;
-  mimeTypes?: readonly string[];
 }
 
 type Definition = Readonly<Record<string, unknown>>;
@@ -57,6 +56,7 @@ const plainLeaves: Readonly<Record<string, SchemaNode>> = {
   void: absentNode(),
   symbol: formlessNode("symbol"),
   function: formlessNode("function"),
+  file: formlessNode("File"),
   nan: formlessNode("NaN"),
 };
 
@@ -74,11 +74,7 @@ const readers: Readonly<Record<string, (bounds: ZodBounds, def: Definition) => v
   min_length: (bounds, def) => narrow(bounds, "minimum", def["minimum"]),
   max_length: (bounds, def) => narrow(bounds, "maximum", def["maximum"]),
   length_equals: (bounds, def) => narrowBoth(bounds, def["length"]),
-  min_size: (bounds, def) => narrow(bounds, "minimum", def["minimum"]),
-  max_size: (bounds, def) => narrow(bounds, "maximum", def["maximum"]),
-  size_equals: (bounds, def) => narrowBoth(bounds, def["size"]),
   string_format: addStringFormat,
-  mime_type: (bounds, { mime }) => addMimeTypes(bounds, mime),
 };
 
 /** Converts a zod schema that holds no other schema; undefined for any other. */
@@ -95,8 +91,6 @@ export function leafNode(schema: z.core.$ZodTypes): SchemaNode | undefined {
       return literalNode(def.values);
     case "template_literal":
       return { type: "string", pattern: patternOf(schema) };
-    case "file":
-      return fileNode(readZodBounds(schema));
     default:
       return Object.hasOwn(plainLeaves, def.type) ? plainLeaves[def.type] : undefined;
   }
@@ -155,17 +149,6 @@ export function defined(node: SchemaNode): SchemaNode {
   const kept: Record<string, unknown> = {};
   for (const key of Object.keys(node)) if (node[key] !== undefined) kept[key] = node[key];
   return kept;
-}
-
-function fileNode({ minimum, maximum, mimeTypes = [] }: ZodBounds): SchemaNode {
-  return defined({
-    type: "string",
-    contentEncoding: "binary",
-    minLength: minimum,
-    maxLength: maximum,
-    contentMediaType: mimeTypes.length === 1 ? mimeTypes[0] : undefined,
-    [wireKey]: checkedForm,
-  });
 }
 
 /** Returns the values of an enum. A TypeScript enum maps its numbers back to their names, which are no values. */
@@ -250,10 +233,4 @@ function addStringFormat(bounds: ZodBounds, def: Definition): void {
 
 function addPattern(bounds: ZodBounds, pattern: unknown): void {
   if (pattern instanceof RegExp && !bounds.patterns.includes(pattern)) bounds.patterns.push(pattern);
-}
-
-function addMimeTypes(bounds: ZodBounds, mime: unknown): void {
-  if (!Array.isArray(mime)) return;
-  const given = mime.map(String);
-  bounds.mimeTypes = bounds.mimeTypes?.filter((type) => given.includes(type)) ?? given;
 }

@@ -84,8 +84,8 @@ export interface BespokeResource<TVariables, TSpec, TContext = MemoryContext> ex
   /** Its URI, which wins over a template that matches it. @default the URI prefix of the app, and the key */
   readonly uri?: string;
   /**
-   * Its URI with variables, each a whole segment, all of them required: `"app://site/{id}/data"`. No URI may match two
-   * templates.
+   * Its URI with variables, each a whole segment, all of them required: `"app://site/{id}/data"`. Of two templates that match a URI,
+   * the one with a text at the first place where the other has a variable is read.
    */
   readonly uriTemplate?: string;
   /** The schema of its variables, a flat object of scalars, which make it a template. @default no variables */

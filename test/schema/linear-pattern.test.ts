@@ -128,10 +128,11 @@ describe("a pattern of a foreign schema", () => {
     ["(a", "is not a regular expression"],
     ["a".repeat(1025), "is longer than 1024 characters"],
     ["(?:(?:ab){1000}){1000}", "is too large"],
-    ["(?=(?:(?=(?:ab){2000}c)d){2000})e", "is too large"],
+    ["(?=(?:(?=(?:ab){2000}c)d){40000})e", "is too large"],
     ["(?:(?:)*){9007199254740991}", "is too large"],
     [`(?:ab){${Number.MAX_SAFE_INTEGER}}`, "is too large"],
     [`a{2,${Number.MAX_SAFE_INTEGER}}`, "is too large"],
+    ["^a{0,17000}$", "is too large"],
     ["(?=a)".repeat(33), "has more than 32 look-aheads"],
   ])("is refused at once, with its reason, when it is %s", { timeout: hangMs }, (source, reason) => {
     const convert = (schema: JsonSchema) => () => toInputSchema(fromJsonSchema(schema), 'operation "x"');
@@ -143,7 +144,7 @@ describe("a pattern of a foreign schema", () => {
     ["(?:){9007199254740991}", "x"],
     ["(?:(?:){300000000}){300000000}", "x"],
     ["(?:(?!(?:(?=(?:ab){400})){400})){400}", "x"],
-    [`^a{0,${Number.MAX_SAFE_INTEGER}}$`, "aaa"],
+    ["^a{0,16000}$", "aaa"],
     [String.raw`^[\s\S]{1,4096}$`, "x".repeat(4096)],
     ["^.{1,2600}$", "x".repeat(2600)],
     [String.raw`^[\w-]{1,256}(?:\.[\w-]{1,256}){0,20}$`, `${"a".repeat(256)}${".b".repeat(20)}`],
@@ -169,6 +170,11 @@ describe("a pattern of a foreign schema", () => {
       },
       lines(5000),
     ],
+    [
+      "1,000 addresses whose parts are counted and overlap",
+      { type: "array", items: { type: "object", properties: { email: textOf("^.{1,64}@.{1,255}$") } } },
+      lines(1000),
+    ],
   ])("accepts a large honest value: %s", { timeout: hangMs }, (...row) => {
     const [, schema, value] = row;
     expect(outcomeOf(ofValue(schema), { value })).toBe("fits");
@@ -178,6 +184,7 @@ describe("a pattern of a foreign schema", () => {
     ["by itself", textOf(overlapping)],
     ["below not", { not: textOf(overlapping) }],
     ["within an alternative", { anyOf: [textOf(overlapping), { type: "string", maxLength: 1 }] }],
+    ["counts that overlap", textOf("(?:a{2,400}){15}$b")],
   ])("names the field of a value that takes too long to check: %s", { timeout: hangMs }, (...row) => {
     const [, schema] = row;
     expect(outcomeOf(ofValue(schema), { value: `${"a".repeat(200_000)}b` })).toBe(
@@ -200,7 +207,6 @@ describe("a pattern of a foreign schema", () => {
     ["a long run of blanks", textOf(String.raw`\s+$`), `${" ".repeat(200_000)}x`],
     ["overlapping alternatives", textOf("^(a|a)*$"), `${"a".repeat(5000)}b`],
     ["look-ahead at each place", textOf("(?=a*b)c"), "a".repeat(100_000)],
-    ["counts that overlap", textOf("(?:a{2,40000}){15}$b"), "a".repeat(100_000)],
     [
       "a pattern of keys",
       { patternProperties: { "^(a+)+$": {} }, additionalProperties: false },

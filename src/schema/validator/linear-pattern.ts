@@ -1,5 +1,5 @@
 import { compileProgram, PatternUnsupported } from "./pattern-program.ts";
-import type { CountBounds, Instruction, PatternProgram, Program } from "./pattern-program.ts";
+import type { Instruction, PatternProgram, Program } from "./pattern-program.ts";
 
 /** Tells whether a text has a match, in time that grows with the text's length times the pattern's. */
 export type LinearPattern = (text: string, countSteps: CountSteps) => boolean;
@@ -42,24 +42,18 @@ interface Input {
   readonly looks: Uint32Array;
 }
 
-/** A place in the text, and the number of characters read on the way to it. */
-interface Place {
-  index: number;
-  taken: number;
-}
-
 /** Tells whether a text has a match. Marks the places where each look-ahead holds first, in one pass backwards. */
 function runProgram({ main, looks }: PatternProgram, text: string, countSteps: CountSteps): boolean {
   const input: Input = { text, countSteps, looks: new Uint32Array(looks.length === 0 ? 0 : text.length + 1) };
   for (const [at, program] of looks.entries()) markLook(program, input, 1 << at);
   const machine = new Machine(main, input);
-  for (const place = { index: 0, taken: 0 }; ;) {
-    if (machine.begin(place)) return true;
-    if (place.index >= text.length) return false;
+  for (let index = 0; ;) {
+    if (machine.begin(index)) return true;
+    if (index >= text.length) return false;
     // The index is within the text.
-    const code = text.codePointAt(place.index) ?? 0;
-    place.index += lengthOf(code);
-    machine.step(code, place);
+    const code = text.codePointAt(index) ?? 0;
+    index += lengthOf(code);
+    machine.step(code, index);
   }
 }
 
@@ -67,12 +61,12 @@ function runProgram({ main, looks }: PatternProgram, text: string, countSteps: C
 function markLook(program: Program, input: Input, bit: number): void {
   const { text, looks } = input;
   const machine = new Machine(program, input);
-  for (const place = { index: text.length, taken: 0 }; ;) {
-    if (machine.begin(place)) looks[place.index] = (looks[place.index] ?? 0) | bit;
-    if (place.index === 0) return;
-    const code = codeBefore(text, place.index);
-    place.index -= lengthOf(code);
-    machine.step(code, place);
+  for (let index = text.length; ;) {
+    if (machine.begin(index)) looks[index] = (looks[index] ?? 0) | bit;
+    if (index === 0) return;
+    const code = codeBefore(text, index);
+    index -= lengthOf(code);
+    machine.step(code, index);
   }
 }
 
@@ -86,57 +80,10 @@ function codeBefore(text: string, index: number): number {
   return pair > lastOfOneUnit ? pair : text.charCodeAt(index - 1);
 }
 
-/** Counts the repetitions of one character, from each of the places where they may have begun. */
-class Counter {
-  readonly #min: number;
-  readonly #max: number;
-  /** Characters taken when repetitions began, the oldest first. */
-  #starts: number[] = [];
-  #head = 0;
-  isDone = false;
-
-  constructor({ min, max }: CountBounds) {
-    this.#min = min;
-    this.#max = max;
-  }
-
-  get isLive(): boolean {
-    return this.#head < this.#starts.length;
-  }
-
-  enter(taken: number): void {
-    // Without an upper bound only the oldest start matters, and without a lower one only the newest.
-    if (this.#max === Number.POSITIVE_INFINITY && this.isLive) return;
-    if (this.#min <= 1) this.#clear();
-    this.#starts.push(taken);
-  }
-
-  /** Reads a character: `isFitting` tells whether it is one to be counted. */
-  advance(isFitting: boolean, taken: number): void {
-    if (!isFitting) this.#clear();
-    while (this.isLive && this.#oldest(taken) > this.#max) this.#head += 1;
-    this.isDone = this.isLive && this.#oldest(taken) >= this.#min;
-    if (this.#head > this.#max) {
-      this.#starts = this.#starts.slice(this.#head);
-      this.#head = 0;
-    }
-  }
-
-  #oldest(taken: number): number {
-    return taken - (this.#starts[this.#head] ?? taken);
-  }
-
-  #clear(): void {
-    this.#starts.length = 0;
-    this.#head = 0;
-  }
-}
-
 /** Follows the states of one program through a text. */
 class Machine {
-  readonly #code: readonly Instruction[];
+  readonly #code: Program;
   readonly #input: Input;
-  readonly #counters: readonly Counter[];
   readonly #open: number[] = [];
   /** The place where each state was last added, by number: a new place needs no clearing. */
   readonly #seen: Uint32Array;
@@ -145,54 +92,37 @@ class Machine {
   #next: number[] = [];
   #isMatched = false;
 
-  constructor({ code, counters }: Program, input: Input) {
+  constructor(code: Program, input: Input) {
     this.#code = code;
     this.#input = input;
-    this.#counters = counters.map((bounds) => new Counter(bounds));
     this.#seen = new Uint32Array(code.length + 1);
     // Short texts by the thousand would otherwise allocate without end.
     input.countSteps(code.length / wordsPerStep);
   }
 
   /** Begins a match at a place; true when one that has begun there or before ends there. */
-  begin(place: Place): boolean {
-    this.#add(0, place);
+  begin(index: number): boolean {
+    this.#add(0, index);
     return this.#isMatched;
   }
 
   /** Reads a character and moves to the place behind it: each state that takes the character goes on. */
-  step(code: number, place: Place): void {
+  step(code: number, index: number): void {
     const now = this.#now;
-    place.taken += 1;
     this.#input.countSteps(now.length);
     this.#now = this.#next;
     this.#now.length = 0;
     this.#next = now;
     this.#turn += 1;
     this.#isMatched = false;
-    // Repetitions that begin at the new place do not count this character.
-    if (this.#counters.length > 0) for (const state of now) this.#count(state, code, place);
-    for (const state of now) this.#take(state, code, place);
-  }
-
-  #count(state: number, code: number, { taken }: Place): void {
-    const instruction = this.#code[state];
-    if (instruction?.kind === "count") this.#counters[instruction.counter]?.advance(instruction.test(code), taken);
-  }
-
-  #take(state: number, code: number, place: Place): void {
-    const instruction = this.#code[state];
-    if (instruction?.kind === "char") {
-      if (instruction.test(code)) this.#add(state + 1, place);
-    } else if (instruction?.kind === "count") {
-      const counter = this.#counters[instruction.counter];
-      if (counter?.isLive === true) this.#add(state, place);
-      if (counter?.isDone === true) this.#add(state + 1, place);
+    for (const state of now) {
+      const instruction = this.#code[state];
+      if (instruction?.kind === "char" && instruction.test(code)) this.#add(state + 1, index);
     }
   }
 
   /** Adds a state, and all that follow it without reading a character. */
-  #add(start: number, place: Place): void {
+  #add(start: number, index: number): void {
     const open = this.#open;
     const seen = this.#seen;
     const turn = this.#turn;
@@ -201,12 +131,12 @@ class Machine {
       steps += 1;
       if (seen[state] === turn) continue;
       seen[state] = turn;
-      this.#enter(state, place);
+      this.#enter(state, index);
     }
     this.#input.countSteps(steps);
   }
 
-  #enter(state: number, place: Place): void {
+  #enter(state: number, index: number): void {
     const instruction = this.#code[state];
     // Behind the last instruction.
     if (instruction === undefined) {
@@ -215,18 +145,13 @@ class Machine {
     }
     switch (instruction.kind) {
       case "char":
-      case "count":
         this.#now.push(state);
         break;
       case "split":
         for (const target of instruction.targets) this.#open.push(target);
         break;
-      case "enter":
-        this.#counters[instruction.counter]?.enter(place.taken);
-        this.#open.push(state + 1);
-        break;
       default:
-        if (this.#holds(instruction, place.index)) this.#open.push(state + 1);
+        if (this.#holds(instruction, index)) this.#open.push(state + 1);
     }
   }
 

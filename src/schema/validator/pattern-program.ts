@@ -10,27 +10,15 @@ type PatternNode =
   | { readonly kind: "look"; readonly item: PatternNode; readonly isNegative: boolean }
   | { readonly kind: "start" | "end" | "boundary" | "nonBoundary" };
 
-/** An instruction of the machine in `linear-pattern.ts`. `char` and `count` read a character, the others do not. */
+/** An instruction of the machine in `linear-pattern.ts`. `char` reads a character, the others do not. */
 export type Instruction =
   | { readonly kind: "char"; readonly test: CharTest }
   | { readonly kind: "split"; readonly targets: readonly number[] }
   | { readonly kind: "look"; readonly bit: number; readonly isNegative: boolean }
-  /** Starts a counted repetition of one character; its `count` is the next instruction. */
-  | { readonly kind: "enter"; readonly counter: number }
-  | { readonly kind: "count"; readonly counter: number; readonly test: CharTest }
   | { readonly kind: "start" | "end" | "boundary" | "nonBoundary" };
 
-/** The least and the greatest number of repetitions. */
-export interface CountBounds {
-  readonly min: number;
-  readonly max: number;
-}
-
-/** Instructions, and the bounds of the counters that they name. The text matches after the last instruction. */
-export interface Program {
-  readonly code: readonly Instruction[];
-  readonly counters: readonly CountBounds[];
-}
+/** Instructions. The text matches after the last one. */
+export type Program = readonly Instruction[];
 
 /** The programs of one pattern. */
 export interface PatternProgram {
@@ -42,8 +30,7 @@ export interface PatternProgram {
 }
 
 /**
- * Compiles a pattern that JavaScript compiles with the flag `u`. A repetition of one character is one counter, however high it
- * counts.
+ * Compiles a pattern that JavaScript compiles with the flag `u`. Writes a counted repetition out.
  *
  * @throws PatternUnsupported for back references, look-behind and modifiers, which a machine that never goes back cannot have,
  *   and for a pattern that is too large.
@@ -158,25 +145,22 @@ interface Shared {
   readonly bits: Map<PatternNode, number>;
 }
 
-interface Draft extends Program {
+interface Draft {
   readonly code: Instruction[];
-  readonly counters: CountBounds[];
   readonly isReversed: boolean;
   readonly shared: Shared;
 }
 
-// Groups are written out as often as they repeat: `(?:(?:ab){1000}){1000}` would be two million instructions. A pattern and its
-// look-aheads share one bound, or nested ones would multiply.
-const maxSize = 10_000;
-// Memory of a counter: it may hold as many starts as its greatest count.
-const countsPerInstruction = 64;
+// Repetitions are written out: `(?:(?:ab){1000}){1000}` would be two million instructions. A pattern and its look-aheads share one
+// bound, or nested ones would multiply.
+const maxSize = 50_000;
 // One bit of a number each.
 const maxLooks = 32;
 
 function write(shared: Shared, node: PatternNode, isReversed: boolean): Program {
-  const draft: Draft = { code: [], counters: [], isReversed, shared };
+  const draft: Draft = { code: [], isReversed, shared };
   emit(draft, node);
-  return { code: draft.code, counters: draft.counters };
+  return draft.code;
 }
 
 function countSize({ shared }: Draft, size: number): void {
@@ -238,7 +222,6 @@ function emitChoice(draft: Draft, arms: readonly PatternNode[]): void {
 
 function emitRepeat(draft: Draft, { item, min, max }: PatternNode & { kind: "repeat" }): void {
   const isLoop = max === Number.POSITIVE_INFINITY;
-  if (item.kind === "char" && (isLoop ? min > 1 : max > 1)) return emitCount(draft, item.test, { min, max });
   for (let count = 0; count < min; count++) {
     const { length } = draft.code;
     emit(draft, item);
@@ -262,16 +245,5 @@ function emitLoop(draft: Draft, item: PatternNode): void {
   push(draft, { kind: "split", targets });
   emit(draft, item);
   push(draft, { kind: "split", targets: [start] });
-  targets.push(draft.code.length);
-}
-
-function emitCount(draft: Draft, test: CharTest, { min, max }: CountBounds): void {
-  const targets: number[] = [];
-  if (min === 0) push(draft, { kind: "split", targets });
-  targets.push(draft.code.length);
-  const counter = draft.counters.push({ min: Math.max(min, 1), max }) - 1;
-  if (min > 1 && max !== Number.POSITIVE_INFINITY) countSize(draft, Math.ceil(max / countsPerInstruction));
-  push(draft, { kind: "enter", counter });
-  push(draft, { kind: "count", counter, test });
   targets.push(draft.code.length);
 }

@@ -20,12 +20,11 @@ export type {
 } from "./tags/tool-options.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
-export { withJsonSchema } from "./schema/with-json-schema.ts";
-export type { SchemaWithJson } from "./schema/with-json-schema.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";
 /** The interface that validators of the Standard Schema share, as its specification declares it. */
 export type { StandardSchemaV1 } from "@standard-schema/spec";
-export type { InferInput, InferOutput, Schema } from "./schema/standard.ts";
+export { withJsonSchema } from "./schema/standard.ts";
+export type { InferInput, InferOutput, Schema, SchemaWithJson } from "./schema/standard.ts";
 
 export { cell, collection, event, procedure, stream } from "./surface/define-members.ts";
 export { composeSurfaces } from "./surface/compose-surfaces.ts";
@@ -60,8 +59,7 @@ export type {
   ProcedureDefinition,
   StreamDefinition,
 } from "./surface/define-members.ts";
-export type { ClientRef } from "./surface/project-surface.ts";
-export type { Projection } from "./surface/projection.ts";
+export type { ClientRef, Projection } from "./surface/project-surface.ts";
 export type { CellUpstream, DeriveCellOptions } from "./surface/derive/derive-cell.ts";
 export type { DeriveCollectionOptions } from "./surface/derive/derive-collection.ts";
 export type { DeriveChangesOptions, DeriveEventOptions } from "./surface/derive/derive-event.ts";
@@ -117,8 +115,7 @@ export type {
   StreamName,
 } from "./surface/member.ts";
 export type { HandlerContext, ProcedureContext } from "./surface/owner/handler-context.ts";
-export type { PushedSource, PushedCollection } from "./surface/pushed.ts";
-export type { Reading, Staleness } from "./surface/reading.ts";
+export type { PushedCollection, PushedSource, Reading, Staleness } from "./surface/reading.ts";
 
 export { childProcess } from "./links/child-process.ts";
 export { inProcess } from "./links/in-process.ts";

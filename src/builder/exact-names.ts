@@ -2,7 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { MountedGate } from "../catalog/mounts/mounted-entry.ts";
 import { mountedPath, reservesWireName } from "../catalog/mounts/mount.ts";
-import { gatewayToolNames } from "../catalog/own-tool-names.ts";
+import { gatewayToolNames } from "../catalog/wire-name.ts";
 import { SurfaceError, type Issue } from "../errors.ts";
 import { isRecord } from "../options/is-object.ts";
 import { invalidOption } from "../options/read-options.ts";

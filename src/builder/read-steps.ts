@@ -8,9 +8,8 @@ import {
   mountOrigin,
   reservesWireName,
 } from "../catalog/mounts/mount.ts";
-import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
 import { pullOrigin, pullToolNames } from "../catalog/resources/pull-tools.ts";
-import { toWireName } from "../catalog/wire-name.ts";
+import { gatewayOrigin, gatewayToolNames, replayOrigin, replayToolName, toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";

@@ -1,5 +1,4 @@
-import type { GatewayToolName, ReplayToolName } from "../catalog/own-tool-names.ts";
-import type { WireName } from "../catalog/wire-name.ts";
+import type { GatewayToolName, ReplayToolName, WireName } from "../catalog/wire-name.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";

@@ -1,7 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryCall, EntryGuard, ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { operationNotFound, type ErrorResult } from "../catalog/outcome.ts";
-import { gatewayOrigin, type GatewayToolName } from "../catalog/own-tool-names.ts";
+import { gatewayOrigin, type GatewayToolName } from "../catalog/wire-name.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze, isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";

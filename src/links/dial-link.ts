@@ -4,7 +4,7 @@ import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { isRelayed } from "../surface/relayed.ts";
-import { createDropped } from "./droppable.ts";
+import { createDropped } from "./reach-surface.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
 
 /** A connection as the spine holds it. */

@@ -5,7 +5,7 @@ import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { liveSiblingsOf, scopeOf, type Served } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { sourceOf } from "../surface/projection.ts";
+import { sourceOf } from "../surface/project-surface.ts";
 import { ConnectionEnd, type Connection, type ConnectionState, type Link } from "./link.ts";
 import { assertContract, reachSurface, addressOf, type ReachedSurface } from "./reach-surface.ts";
 

@@ -7,7 +7,7 @@ import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.
 import type { EventWait } from "../surface/client.ts";
 import { defaultWaitMs } from "../surface/owner/event-owner.ts";
 import { linkLossOf, type OpenedLink } from "./dial-link.ts";
-import { isClosedDuringUse } from "./droppable.ts";
+import { isClosedDuringUse } from "./reach-surface.ts";
 
 /** Milliseconds that a read waits for a connection: longer than an application takes to start again. */
 export const readConnectTimeoutMs = 5000;

@@ -11,11 +11,10 @@ import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 import { createDial, type LinkChange, type OpenedLink } from "./dial-link.ts";
-import { isRead } from "./droppable.ts";
 import { localSurfaceFinder } from "./in-process.ts";
 import type { Link } from "./link.ts";
 import { nameMember, PendingRequest, readConnectTimeoutMs, type PendingRequestDeps } from "./pending-request.ts";
-import type { ReachedSurface } from "./reach-surface.ts";
+import { isRead, type ReachedSurface } from "./reach-surface.ts";
 
 /**
  * Keeps a connection from being closed as idle until it ends, or the returned function is called. Asks for no other one. The end closes

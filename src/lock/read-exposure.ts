@@ -3,7 +3,7 @@ import { kDefinition, type AppAtRest, type AppDefinition } from "../builder/app-
 import { confirmRuleOf } from "../call/tool-calls.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, TemplateVariable, ToolEntry } from "../catalog/entry.ts";
 import { mountedPath } from "../catalog/mounts/mount.ts";
-import { replayToolName } from "../catalog/own-tool-names.ts";
+import { replayToolName } from "../catalog/wire-name.ts";
 import { pullToolNames } from "../catalog/resources/pull-tools.ts";
 import type { MemberExposure } from "../catalog/read-exposures.ts";
 import { Refusal } from "../errors.ts";

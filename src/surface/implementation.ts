@@ -2,7 +2,7 @@ import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ObservableLike, AsyncSource, KeyedSource, MapSource, PagedSource } from "./source.ts";
 import type { HandlerContext, ProcedureContext } from "./owner/handler-context.ts";
-import type { PushedSource, PushedCollection } from "./pushed.ts";
+import type { PushedSource, PushedCollection } from "./reading.ts";
 
 /** The input of a handler: the output type of its schema, or `undefined`. */
 type Given<TInput> = TInput extends Schema ? InferOutput<TInput> : undefined;

@@ -4,10 +4,9 @@ import { createScopedChannel, type SurfaceChannel } from "./channel.ts";
 import type { SurfaceClient } from "./client.ts";
 import { createClient } from "./create-client.ts";
 import { isSurface, memberOf, type Surface } from "./define-surface.ts";
-import { implementSurface, kChannel, type ImplementOptions, type LiveSurface } from "./implement-surface.ts";
+import { type ImplementOptions, implementSurface, kChannel, type LiveSurface } from "./implement-surface.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
-import { kProjection, type Projection } from "./projection.ts";
 
 /** A client with an owner, over which a projection is implemented. */
 export interface ClientRef<TSpec> {
@@ -102,4 +101,25 @@ export function implementProjection<TSource extends Spec, TSpec extends Spec>(
     ending.catch(() => {});
   });
   return Object.freeze({ ...live, close: () => scope.close() });
+}
+
+/** The property of a {@link Projection} with its source and handlers. In this file, so that other apps bundle no more of projections. */
+export const kProjection: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.projection");
+
+/** The surface that a projection is a client of, and the function that creates its handlers from that client. */
+export interface ProjectionOf<TSource, TSpec> {
+  readonly source: Surface<TSource>;
+  readonly handlers: (client: SurfaceClient<TSource>) => Implementation<TSpec>;
+}
+
+/** A surface whose implementation is a client of another surface. It is a surface like any other, with tags. */
+export interface Projection<TSource, TSpec> extends Surface<TSpec> {
+  readonly [kProjection]: ProjectionOf<TSource, TSpec>;
+}
+
+/** Returns the surface that a projection is a client of; `undefined` for any other surface. */
+export function sourceOf(surface: object): Surface<Spec> | undefined {
+  if (!Object.hasOwn(surface, kProjection)) return undefined;
+  // Only projectSurface() sets it.
+  return (Reflect.get(surface, kProjection) as ProjectionOf<Spec, Spec>).source;
 }

@@ -2,7 +2,7 @@ import { authorise } from "../call/authorise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
-import { gatewayToolNames, replayOrigin, replayToolName } from "../catalog/own-tool-names.ts";
+import { gatewayToolNames, replayOrigin, replayToolName } from "../catalog/wire-name.ts";
 import { toToolHints } from "../catalog/tool-head.ts";
 import { invalidArgument, argumentOf } from "../catalog/tool-schemas.ts";
 import { deepFreeze, type JsonObject } from "../schema/json.ts";

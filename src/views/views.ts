@@ -1,4 +1,4 @@
-import { gatewayOrigin, gatewayToolNames } from "../catalog/own-tool-names.ts";
+import { gatewayOrigin, gatewayToolNames } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { isFunction, isObject } from "../options/is-object.ts";
 import { defaultView } from "../surface/caller.ts";

@@ -20,13 +20,13 @@ const pinned: Readonly<Record<string, Weight>> = {
   "stdio, sessions: call of a procedure": { files: 27, promises: 0 },
   "stdio, stateless: call of a procedure": { files: 29, promises: 0 },
   "stdio, stateless: call of a tool": { files: 29, promises: 0 },
-  "stdio, sessions: read": { files: 31, promises: 0 },
-  "stdio, stateless: read": { files: 33, promises: 0 },
+  "stdio, sessions: read": { files: 30, promises: 0 },
+  "stdio, stateless: read": { files: 32, promises: 0 },
   "HTTP, sessions: call of a procedure": { files: 41, promises: 0 },
   "HTTP, stateless: call of a procedure": { files: 38, promises: 0 },
-  "stdio, sessions: notification of a change": { files: 16, promises: 0 },
-  "stdio, stateless: notification of a change": { files: 16, promises: 0 },
-  "stdio, sessions: notification of a change over a Unix socket": { files: 29, promises: 0 },
+  "stdio, sessions: notification of a change": { files: 15, promises: 0 },
+  "stdio, stateless: notification of a change": { files: 15, promises: 0 },
+  "stdio, sessions: notification of a change over a Unix socket": { files: 28, promises: 0 },
 };
 
 let paths: Readonly<Record<string, RequestPath>> = {};

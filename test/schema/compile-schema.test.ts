@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonSchema } from "../../src/schema/json.ts";
-import type { Schema } from "../../src/schema/standard.ts";
+import { type Schema, withJsonSchema } from "../../src/schema/standard.ts";
 import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
-import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 
 function failure(schema: Schema): SurfaceError {
   try {

@@ -7,9 +7,8 @@ import { entryWarnings } from "../../src/catalog/create-catalog.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import { fromJsonSchema } from "../../src/schema/validator/from-json-schema.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
-import type { Schema } from "../../src/schema/standard.ts";
+import { type Schema, withJsonSchema } from "../../src/schema/standard.ts";
 import { validate } from "../../src/schema/validate.ts";
-import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 import { jsonUnions, objects, zodUnions } from "./random-unions.ts";
 import { draws } from "../setup/test-length.ts";
 

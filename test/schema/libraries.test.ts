@@ -10,10 +10,9 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import * as mini from "zod/mini";
 import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
-import type { Schema } from "../../src/schema/standard.ts";
+import { type Schema, withJsonSchema } from "../../src/schema/standard.ts";
 import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { validate } from "../../src/schema/validate.ts";
-import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 
 /** TypeBox has no Standard Schema of its own: this is what an author writes. */
 function typebox<T extends TSchema>(schema: T): StandardSchemaV1<Static<T>> {

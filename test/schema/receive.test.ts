@@ -6,11 +6,10 @@ import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.t
 import type { CompiledSchema } from "../../src/schema/compile-schema.ts";
 import { isJsonObject } from "../../src/schema/json.ts";
 import type { JsonObject, JsonValue } from "../../src/schema/json.ts";
-import { createReceiver } from "../../src/schema/validator/receive.ts";
-import type { Received } from "../../src/schema/validator/receive.ts";
-import type { Schema } from "../../src/schema/standard.ts";
+import { createReceiver } from "../../src/schema/validator/compile-check.ts";
+import type { Received } from "../../src/schema/validator/compile-check.ts";
+import { type Schema, withJsonSchema } from "../../src/schema/standard.ts";
 import { validate } from "../../src/schema/validate.ts";
-import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 import { constructs } from "./zod-constructs.ts";
 import type { Construct } from "./zod-constructs.ts";
 import { draws } from "../setup/test-length.ts";

@@ -3,12 +3,11 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonValue } from "../../src/schema/json.ts";
-import type { Schema } from "../../src/schema/standard.ts";
+import { type Schema, withJsonSchema } from "../../src/schema/standard.ts";
 import { toInputSchema, toOutputSchema } from "../../src/schema/compile-schema.ts";
 import { anyCodec } from "../../src/schema/wire-codec.ts";
 import type { WireCodec } from "../../src/schema/wire-codec.ts";
 import { toDate } from "../../src/schema/wire-forms.ts";
-import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 
 const when = "2026-01-02T03:04:05.000Z";
 const codecOf = (schema: Schema): WireCodec => toOutputSchema(schema, "t")?.codec ?? expect.unreachable();

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
-import { replayOrigin, replayToolName } from "../../src/catalog/own-tool-names.ts";
+import { replayOrigin, replayToolName } from "../../src/catalog/wire-name.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { Views } from "../../src/views/views.ts";
 import { createReplayTool, describeViews, listViews, replayView } from "../../src/views/replay-view.ts";

@@ -1,7 +1,7 @@
 import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { SurfaceError } from "../../errors.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import type { SchemaWithJson } from "../../schema/with-json-schema.ts";
+import type { SchemaWithJson } from "../../schema/standard.ts";
 import type { Icon } from "../../tags/display-metadata.ts";
 import {
   audioBlock,

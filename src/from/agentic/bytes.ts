@@ -3,7 +3,7 @@ import { isRecord } from "../../options/is-object.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
 import { fromJsonSchema, type JsonValidator } from "../../schema/validator/from-json-schema.ts";
-import type { SchemaWithJson } from "../../schema/with-json-schema.ts";
+import type { SchemaWithJson } from "../../schema/standard.ts";
 import { bytesFormOf, decodeBytes, toJSONSchema, type BytesForm } from "./to-json-schema.ts";
 import { setAt, type Path } from "./values.ts";
 

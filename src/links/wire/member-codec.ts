@@ -1,7 +1,7 @@
 import { SurfaceError, type Issue } from "../../errors.ts";
 import { toInputSchema, toOutputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
-import { createReceiver } from "../../schema/validator/receive.ts";
+import { createReceiver } from "../../schema/validator/compile-check.ts";
 import { createIssue } from "../../schema/render-issues.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";

@@ -6,7 +6,7 @@ import { siblingNamesOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
-import { createDropped } from "../droppable.ts";
+import { createDropped } from "../reach-surface.ts";
 import type { Connection } from "../link.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { ClientSession, SentRequest } from "./client-session.ts";

@@ -4,7 +4,7 @@ import { isJsonObject, jsonTypeOf } from "../json.ts";
 import type { JsonSchema, JsonValue } from "../json.ts";
 import { ownVendor } from "../read-standard.ts";
 import { anyCodec } from "../wire-codec.ts";
-import type { SchemaWithJson } from "../with-json-schema.ts";
+import type { SchemaWithJson } from "../standard.ts";
 import { assertJsonSchema } from "./assert-json-schema.ts";
 import { addFault, addIssue, createCheckWalk } from "./check-walk.ts";
 import type { Check, CheckWalk } from "./check-walk.ts";

@@ -3,8 +3,7 @@ import { Newest } from "../../spine/pushing.ts";
 import { followSignal, LinkedAbort } from "../../spine/signals.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { CellClient, StreamClient } from "../client.ts";
-import { kPushed, type PushedOrigin, type PushedSource } from "../pushed.ts";
-import type { Reading } from "../reading.ts";
+import { kPushed, type PushedOrigin, type PushedSource, type Reading } from "../reading.ts";
 import { mapReadings, ReadingMap, type ValueMap } from "./reading-map.ts";
 import { assertFunctions, followUpstream, readUpstream } from "./upstream.ts";
 

@@ -1,5 +1,5 @@
 import type { CollectionClient } from "../client.ts";
-import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed.ts";
+import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../reading.ts";
 import { RelayedError } from "../relayed.ts";
 import type { CollectionPage } from "../source.ts";
 import { mapReadings, ReadingMap } from "./reading-map.ts";

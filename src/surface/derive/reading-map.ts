@@ -1,7 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
-import { NotModified, InvalidFrame, type PushedFrame } from "../pushed.ts";
 import { isRelayed } from "../relayed.ts";
-import type { Reading, Staleness } from "../reading.ts";
+import { InvalidFrame, NotModified, type PushedFrame, type Reading, type Staleness } from "../reading.ts";
 
 /** Runs a function of the author. @throws SurfaceError `INVALID_OUTPUT` with its error as the cause, so that it is not taken for a failure of upstream. */
 function runAuthorCode<TResult>(run: () => TResult): TResult {

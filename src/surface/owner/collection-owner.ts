@@ -17,7 +17,7 @@ import {
   type CollectionReader,
   type RequestedKey,
 } from "./collection-source.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { OwnerDeps } from "./handler-context.ts";
 import { PartReader, type SourcePart } from "./source-reader.ts";
 import { whenThere } from "./waiting.ts";
 

@@ -8,7 +8,7 @@ import { RelayedError } from "../relayed.ts";
 import { systemClock, waitingClock } from "../system-clock.ts";
 import { Feed, FeedPool } from "./feed.ts";
 import { HandlerRunner, type StreamHandler } from "./listening.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { OwnerDeps } from "./handler-context.ts";
 import { EventMemory, fromCursor, toCursor, type Start } from "./ring.ts";
 import { nextTurn } from "./waiting.ts";
 

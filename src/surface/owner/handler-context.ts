@@ -1,4 +1,6 @@
+import type { Scope } from "../../spine/scope.ts";
 import type { Caller } from "../caller.ts";
+import type { FaultReporter } from "../fault.ts";
 
 /** Key of the {@link HandlerMemory} in a {@link HandlerContext}. */
 export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.memory");
@@ -28,4 +30,14 @@ export interface HandlerContext<TProgress = unknown> {
 export interface ProcedureContext<TProgress = unknown> extends HandlerContext<TProgress> {
   /** The caller of the call, over every link. A process that connects by a link names its callers: trust them as far as that process. */
   readonly caller: Caller;
+}
+
+/** Dependencies of the owner of a member. */
+export interface OwnerDeps {
+  readonly key: string;
+  /** Scope of the live surface. Owners register their disposers with it. */
+  readonly scope: Scope;
+  readonly report: FaultReporter;
+  /** The object with the handlers, which is their `this`. */
+  readonly handlers: object;
 }

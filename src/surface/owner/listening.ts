@@ -4,8 +4,7 @@ import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { MemberOfKind } from "../member.ts";
-import { kMemory, type HandlerContext, type HandlerMemory } from "./handler-context.ts";
-import type { OwnerDeps } from "./owner.ts";
+import { type HandlerContext, type HandlerMemory, kMemory, type OwnerDeps } from "./handler-context.ts";
 import { whenThere } from "./waiting.ts";
 
 /** Handler of a stream or event. An asynchronous function works too, but compiles only with a cast. */

@@ -11,8 +11,7 @@ import { internalError, maskFault, runUnawaited } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
-import type { HandlerContext, ProcedureContext } from "./handler-context.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { HandlerContext, OwnerDeps, ProcedureContext } from "./handler-context.ts";
 import { stepsPerTurn, nextTurn } from "./waiting.ts";
 
 /** Error codes that a procedure declares, each with the schema of its details if it has one. */

@@ -7,7 +7,7 @@ import { fromReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { AsyncValue } from "./async-value.ts";
 import { staleReasonOf } from "./first-faults.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { OwnerDeps } from "./handler-context.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Milliseconds after which a read beside a watch gives up, and returns the value of the watch. */

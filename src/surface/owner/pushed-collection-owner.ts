@@ -5,8 +5,15 @@ import { checkInputMasked, type OutputCheck } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs } from "../source.ts";
-import { type PushedOrigin, kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed.ts";
-import { fromReading, toReading, type Reading } from "../reading.ts";
+import {
+  type CollectionOrigin,
+  fromReading,
+  kPushedCollection,
+  type PushedCollection,
+  type PushedOrigin,
+  type Reading,
+  toReading,
+} from "../reading.ts";
 import { canonical } from "./canonical.ts";
 import {
   createSchema,
@@ -18,7 +25,7 @@ import {
   toPage,
   type PageRequest,
 } from "./collection-source.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { OwnerDeps } from "./handler-context.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 

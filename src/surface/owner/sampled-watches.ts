@@ -7,7 +7,7 @@ import { toReading, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 import { canonical } from "./canonical.ts";
 import { createSchema } from "./collection-source.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { OwnerDeps } from "./handler-context.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { WaitQueue } from "./waiting.ts";
 

@@ -6,15 +6,16 @@ import type { Scope } from "../../spine/scope.ts";
 import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
-import { maskFault, handleRejection, runUnawaited } from "../fault.ts";
+import { handleRejection, maskFault, runUnawaited } from "../fault.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
-import { defaultPollMs, type SourceUse } from "../source.ts";
+import type { MemberOfKind } from "../member.ts";
 import { createSteady } from "./canonical.ts";
 import type { RequestedKey } from "./collection-source.ts";
 import { FaultDeduplicator } from "./first-faults.ts";
 import { createCheckOnce, LatestIterator } from "./latest-iterator.ts";
-import type { OwnerDeps } from "./owner.ts";
-import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
+import type { OwnerDeps } from "./handler-context.ts";
+import { type SampledSource, SampledWatches } from "./sampled-watches.ts";
+import { type AsyncSource, defaultPollMs, type SourceUse } from "../source.ts";
 
 /** Subscribes to a source, and masks the author's errors. A result that is no function is a fault: nothing could end the subscription. */
 function subscribeMasked(check: OutputCheck, subscribe: () => unknown): () => void {
@@ -197,5 +198,27 @@ export class PartReader {
     } catch (cause) {
       throw this.#faults.mask(cause);
     }
+  }
+}
+
+/** Owns the source of a cell: reads it, validates its values, and lets clients watch it. */
+export class CellOwner {
+  readonly kind = "cell";
+  readonly #reader: PartReader;
+  readonly #whole: SourcePart;
+
+  constructor({ schema }: MemberOfKind<"cell">, source: AsyncSource<unknown>, deps: OwnerDeps) {
+    const subscribe = source.subscribe && ((_: SourcePart, changed: () => void) => source.subscribe?.(() => changed()));
+    this.#reader = new PartReader(deps, { kind: this.kind, subscribe, pollMs: source.pollMs });
+    this.#whole = { id: () => "", raw: (use) => source.get(use), schema };
+  }
+
+  /** Returns the value, or a promise of it, validated on each read: a source may change an object in place. @throws the masked error. */
+  get(use: UseOptions): unknown {
+    return this.#reader.read(this.#whole, use);
+  }
+
+  watch(use: UseOptions): AsyncIterable<unknown> {
+    return this.#reader.watch(() => this.#whole, use);
   }
 }

@@ -6,7 +6,7 @@ import type { MemberOfKind } from "../member.ts";
 import { systemClock } from "../system-clock.ts";
 import { Feed, FeedPool, type Run } from "./feed.ts";
 import { HandlerRunner, type StreamHandler } from "./listening.ts";
-import type { OwnerDeps } from "./owner.ts";
+import type { OwnerDeps } from "./handler-context.ts";
 import { nextTurn } from "./waiting.ts";
 
 /** Milliseconds after its last use until the shared iteration is ended: a reader who polls finds it running. */

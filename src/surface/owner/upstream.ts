@@ -2,8 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { isFunction, isObjectOrFunction } from "../../options/is-object.ts";
 import { ended, Newest } from "../../spine/pushing.ts";
 import type { ObservableLike } from "../source.ts";
-import { kPushed, type PushedOrigin } from "../pushed.ts";
-import type { Reading } from "../reading.ts";
+import { kPushed, type PushedOrigin, type Reading } from "../reading.ts";
 import { systemClock } from "../system-clock.ts";
 
 /** Source of the values of a cell that arrive asynchronously. */

@@ -12,7 +12,7 @@ import { listenUnixSocket, unixSocket } from "../../../src/links/unix-socket.ts"
 import { projected } from "../../../src/links/projected.ts";
 import { toContract } from "../../../src/links/wire/contract.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
-import { withJsonSchema } from "../../../src/schema/with-json-schema.ts";
+import { withJsonSchema } from "../../../src/schema/standard.ts";
 import { surfaceClientRef, projectSurface } from "../../../src/surface/project-surface.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";

@@ -4,14 +4,17 @@ import { lstat, mkdir, readdir, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { type Claim, withLock } from "../../../src/links/unix/claim-path.ts";
+import { type Claim, withLock } from "../../../src/links/unix/open-unix-listener.ts";
 import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { afterThis, leaveStale, listenRaw, newFolder } from "./support.ts";
 
 /** A bound on a hang that is below the patience of a starter. */
 const longMs = 4000;
 
-const script = await bundleScript(new URL("../../../src/links/unix/claim-path.ts", import.meta.url), "with-lock");
+const script = await bundleScript(
+  new URL("../../../src/links/unix/open-unix-listener.ts", import.meta.url),
+  "with-lock",
+);
 const module = pathToFileURL(script).href;
 
 /** A process that takes the lock of a path, and keeps it; it says so when it has it. */

@@ -5,8 +5,7 @@ import { toMemberCodec, type Verb } from "../../../src/links/wire/member-codec.t
 import { cell, collection, procedure, stream } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import { kPushed } from "../../../src/surface/pushed.ts";
-import { Stale, type Reading, type Staleness } from "../../../src/surface/reading.ts";
+import { kPushed, type Reading, Stale, type Staleness } from "../../../src/surface/reading.ts";
 import { Pushed } from "../../surface/owner/pushed.ts";
 import { settle } from "../../surface/support.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";

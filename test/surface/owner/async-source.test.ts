@@ -4,7 +4,7 @@ import { Scope } from "../../../src/spine/scope.ts";
 import { cell, collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
-import { CellOwner } from "../../../src/surface/owner/cell-owner.ts";
+import { CellOwner } from "../../../src/surface/owner/source-reader.ts";
 import { polled, cellSource, type CollectionChange, type SourceUse } from "../../../src/surface/source.ts";
 import { noteRejections, openLive, settle, until } from "../support.ts";
 

@@ -4,8 +4,7 @@ import { SurfaceError } from "../../../src/errors.ts";
 import type { Schema } from "../../../src/schema/standard.ts";
 import { cell } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { kPushed, type PushedOrigin, type PushedSource } from "../../../src/surface/pushed.ts";
-import type { Reading } from "../../../src/surface/reading.ts";
+import { kPushed, type PushedOrigin, type PushedSource, type Reading } from "../../../src/surface/reading.ts";
 import { openLive, schemaOf, settle, until } from "../support.ts";
 import { fail, failureOf, Pushed, stale, step } from "./pushed.ts";
 

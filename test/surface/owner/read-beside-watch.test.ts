@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { cell } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
-import { kPushed, type PushedOrigin } from "../../../src/surface/pushed.ts";
-import type { Reading } from "../../../src/surface/reading.ts";
+import { kPushed, type PushedOrigin, type Reading } from "../../../src/surface/reading.ts";
 import { openLive, settle } from "../support.ts";
 import { fail, failureOf, Pushed, stale, step } from "./pushed.ts";
 

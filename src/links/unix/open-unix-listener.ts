@@ -32,7 +32,7 @@ async function bind(server: Server, path: string): Promise<string> {
   return from;
 }
 
-async function claim(server: Server, path: string, access: FileAccess): Promise<number> {
+async function bindAndClaim(server: Server, path: string, access: FileAccess): Promise<number> {
   const from = await bind(server, path);
   try {
     const { ino } = await lstat(from);
@@ -56,7 +56,7 @@ async function open(options: UnixListenerOptions, path: string, scope: Scope): P
   const peers = new Peers(live, options);
   const server = accept(peers);
   scope.add(() => peers.closeWith(server));
-  const inode = await claim(server, path, access);
+  const inode = await bindAndClaim(server, path, access);
   // Without file descriptors a connection cannot be accepted. Its peer connects again.
   server.on("error", () => {});
   scope.add(() => removeOwn(path, inode));

@@ -1,5 +1,4 @@
-import type { CatalogEntries } from "../catalog/catalog.ts";
-import type { EntryFilter } from "../catalog/narrow-catalog.ts";
+import type { CatalogEntries, EntryFilter } from "../catalog/catalog.ts";
 import { canonicalText } from "../schema/json.ts";
 import { defaultView } from "../surface/caller.ts";
 import { compileRules } from "../views/compile-rules.ts";

@@ -1,8 +1,14 @@
 import { authorise } from "../call/authorise.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import {
+  type Catalog,
+  type EntryFilter,
+  followTools,
+  narrowCatalog,
+  replaceTools,
+  toToolChange,
+} from "../catalog/catalog.ts";
 import type { LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
-import { followTools, narrowCatalog, replaceTools, toToolChange, type EntryFilter } from "../catalog/narrow-catalog.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";

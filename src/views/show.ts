@@ -1,9 +1,8 @@
 import { authorise } from "../call/authorise.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import { type Catalog, type EntryFilter, narrowCatalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
-import { narrowCatalog, type EntryFilter } from "../catalog/narrow-catalog.ts";
 import type { Decision } from "./compile-rules.ts";
 import type { ViewFace } from "./view-rules.ts";
 

@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import type { Catalog } from "../../src/catalog/catalog.ts";
+import { type Catalog, replaceTools } from "../../src/catalog/catalog.ts";
 import type { LiveCatalog } from "../../src/catalog/mounts/live-catalog.ts";
 import type { PromptEntry, ToolEntry } from "../../src/catalog/entry.ts";
-import { replaceTools } from "../../src/catalog/narrow-catalog.ts";
 import { Budget } from "../../src/spine/budget.ts";
 import { cellSource, type ViewRule } from "../../src/index.ts";
 import { CatalogLists } from "../../src/mcp/lists.ts";

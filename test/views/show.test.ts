@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Catalog } from "../../src/catalog/catalog.ts";
-import { narrowCatalog } from "../../src/catalog/narrow-catalog.ts";
+import { type Catalog, narrowCatalog } from "../../src/catalog/catalog.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";

@@ -1,19 +1,30 @@
-import { Refusal } from "../../errors.ts";
-import type { Budget } from "../../spine/budget.ts";
-import type { SurfaceClient } from "../../surface/client.ts";
-import { internalError, runUnawaited, type FaultReporter } from "../../surface/fault.ts";
-import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
+import { isSameContent, toResourceContent } from "../content/resource-body.ts";
 import type { ContextSource } from "../context/own-context.ts";
-import { runInContext } from "../context/tool-context.ts";
-import type { EntryCall, ResourceEntry, ToolEntry } from "../entry.ts";
-import { assertResourceArgument, toGuard, type DefaultScopes } from "../entry-scopes.ts";
+import { runHandler, runInContext } from "../context/tool-context.ts";
+import { assertResourceArgument, type DefaultScopes, toGuard } from "../entry-scopes.ts";
+import type { EntryCall, EntryGuard, LocalUse, ResourceContent, ResourceEntry, ToolEntry } from "../entry.ts";
+import {
+  mountedId,
+  type MountedOperation,
+  mountedPath,
+  type MountedResource,
+  mountedResourceOrigin,
+  type MountSource,
+  operationOrigin,
+} from "./mount.ts";
+import { type MountedSchemas, toMountedSchemas } from "./read-mounted.ts";
 import { operationNotFound } from "../outcome.ts";
 import { unreachedFault } from "../own-refusals.ts";
+import { type FailureState, followChanges } from "../resources/follow-changes.ts";
 import { confirmFields, freezeNesting, toToolHints } from "../tool-head.ts";
 import { toWireName } from "../wire-name.ts";
-import { mountedId, operationOrigin, type MountedOperation, type MountSource } from "./mount.ts";
-import { toMountedSchemas, type MountedSchemas } from "./read-mounted.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import type { Budget } from "../../spine/budget.ts";
+import { Newest } from "../../spine/pushing.ts";
+import type { SurfaceClient } from "../../surface/client.ts";
+import { type FaultReporter, handleRejection, internalError, runUnawaited } from "../../surface/fault.ts";
+import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
 
 /** Refuses entries of mounts. Both methods throw a SurfaceError for an entry that must be left out. */
 export interface MountedGate {
@@ -118,4 +129,112 @@ export function toMountedEntry(
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });
   return entry;
+}
+
+function textOfGuard({ scopes, requires }: EntryGuard): string {
+  return JSON.stringify([scopes, requires]);
+}
+
+/**
+ * Observes a path. Yields an item after each change; `undefined` for a source without `watch()`. `return()` ends it without waiting.
+ *
+ * @param fail - receives the error of ending it. Must not throw.
+ * @throws the error of `watch()`; SurfaceError `INVALID_OPTION` if it does not return a function.
+ */
+function openChanges(
+  source: MountSource,
+  path: string,
+  fail: (cause: unknown) => void,
+): AsyncIterable<unknown> | undefined {
+  if (source.watch === undefined) return undefined;
+  const changes = new Newest<undefined>(() => {
+    // Changes are returned only if `stop` is a function.
+    runUnawaited(() => Reflect.apply(stop as () => unknown, undefined, []), fail);
+  });
+  const stop: unknown = source.watch(path, () => changes.tell(undefined));
+  if (typeof stop === "function") return changes;
+  handleRejection(stop, fail);
+  throw new SurfaceError("INVALID_OPTION", `Cannot watch "${path}": its source's watch() must return a function`);
+}
+
+/** Reads and watches one resource of a source. */
+class Reader {
+  readonly #deps: MountDeps;
+  readonly #path: string;
+  readonly #origin: string;
+  /** Returns the entry that the source lists at present. */
+  readonly #listed: () => ResourceEntry | undefined;
+
+  constructor(path: string, deps: MountDeps, listed: () => ResourceEntry | undefined) {
+    this.#deps = deps;
+    this.#path = path;
+    this.#origin = mountedResourceOrigin(deps.prefix, path);
+    this.#listed = listed;
+  }
+
+  /** Reads it; `undefined` if the source has removed it meanwhile, or requires other scopes. */
+  async read(call: EntryCall): Promise<ResourceContent | undefined> {
+    const before = this.#listed();
+    const content = await this.readListed(call);
+    const now = this.#listed();
+    return now !== undefined && before !== undefined && textOfGuard(now) === textOfGuard(before) ? content : undefined;
+  }
+
+  /** Reads it; `undefined` if the source has removed it meanwhile. */
+  async readListed(call: EntryCall): Promise<ResourceContent | undefined> {
+    const listed = this.#listed();
+    if (listed === undefined) return undefined;
+    const run = (): unknown =>
+      runInContext(call, this.#deps, (context) => this.#deps.source.read?.(this.#path, context));
+    const content = await runHandler(async () => toResourceContent(await run(), listed.mimeType), this.#origin);
+    return this.#listed() === undefined ? undefined : content;
+  }
+
+  /** Yields the content, and each different content after it. The list announces that the resource is removed. */
+  async *follow(use: LocalUse, failure: FailureState): AsyncGenerator<ResourceContent | undefined> {
+    const { source, report } = this.#deps;
+    const where = this.#origin;
+    const fail = (cause: unknown): void => {
+      if (!failure.isFailing) internalError(cause, where, report);
+    };
+    const contents = followChanges({
+      read: (call) => this.readListed(call),
+      open: (_call) => runHandler(() => openChanges(source, this.#path, fail), where),
+      ...{ signal: use.signal, caller: use.caller, where, report, failure },
+    });
+    let last: { readonly content: ResourceContent | undefined } | undefined;
+    for await (const content of contents) {
+      const isSame = last !== undefined && isSameContent(last.content, content);
+      if (isSame || (last !== undefined && this.#listed() === undefined)) continue;
+      last = { content };
+      yield content;
+    }
+  }
+}
+
+/** Creates the entry of a resource. @param find - returns the resource that the source lists at present under a URI. */
+export function toMountedResource(
+  { path, title, description, mimeType, ...access }: MountedResource,
+  deps: MountDeps,
+  find: (uri: string) => ResourceEntry | undefined,
+): ResourceEntry {
+  const id = mountedPath(deps.prefix, path);
+  const uri = `${deps.uriPrefix}${id}`;
+  const reader = new Reader(path, deps, () => find(uri));
+  return Object.freeze({
+    ...{ id, uri, title, description, mimeType },
+    origin: mountedResourceOrigin(deps.prefix, path),
+    ...toGuard(deps.scopes.read, access),
+    read: (call: EntryCall) => reader.read(call),
+    // A getter, so that each watcher has its own state of failure.
+    get watch() {
+      const failure: FailureState = { isFailing: false };
+      return {
+        windowMs: undefined,
+        followHere: (use: LocalUse) => reader.follow(use, failure),
+        // follow() yields contents.
+        render: (content: unknown) => content as ResourceContent | undefined,
+      };
+    },
+  });
 }

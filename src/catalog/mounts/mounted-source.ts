@@ -4,9 +4,8 @@ import { internalError, handleRejection, runUnawaited } from "../../surface/faul
 import type { ResourceEntry, ToolEntry } from "../entry.ts";
 import { PendingDiff, type ListDiff } from "../list-changes.ts";
 import { isDiffing, kSubscribeDiffs, mountedId, mountOrigin } from "./mount.ts";
-import { toMountedEntry, type MountDeps } from "./mounted-entry.ts";
+import { type MountDeps, toMountedEntry, toMountedResource } from "./mounted-entry.ts";
 import { skippedEntryError, type MountedList, type SourceUpdates } from "./mounted-list.ts";
-import { toMountedResource } from "./mounted-resource.ts";
 import { readOperation, readResource, schemaLength } from "./read-mounted.ts";
 
 /** The entries of all mounts. */

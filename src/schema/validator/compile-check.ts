@@ -3,8 +3,7 @@ import type { CompiledSchema } from "../compile-schema.ts";
 import { createTypeTest, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, toList } from "../json.ts";
 import { typesOf, valuesOf } from "../keywords.ts";
 import { SchemaDocument } from "../schema-document.ts";
-import { createArrayChecks, createObjectChecks } from "./check-parts.ts";
-import { createScalarChecks, createValueTest } from "./check-scalar.ts";
+import { createArrayChecks, createObjectChecks, createScalarChecks, createValueTest } from "./check-parts.ts";
 import {
   addFault,
   addIssue,

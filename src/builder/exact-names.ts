@@ -75,7 +75,8 @@ export function exposureDiffers(issues: readonly Issue[], subject: string): Surf
 
 function namesOf(catalog: Catalog, views: AppDefinition["views"]): ReadNames {
   const gateway = mayShowGateway(views) ? gatewayToolNames : [];
-  const tools = catalog.tools.filter((tool) => tool.isInternal !== true);
+  // Only mounts have internal operations.
+  const { tools } = catalog;
   const mutating = tools.filter(({ hints }) => !hints.readOnlyHint);
   return {
     tools: new Set([...tools.map(({ name }) => name), ...gateway]),

@@ -26,12 +26,9 @@ function mapEntries(exposure: AppExposure, map: (records: ExposureRecords) => Ex
   return { ...exposure, ...mapped };
 }
 
-/**
- * Leaves out fields that may differ while an app runs: the namespaces of its mounted tools, and its views if their rules come from a
- * source.
- */
+/** Leaves out views whose rules come from a source, which may change them while an app runs. */
 function toSteady(exposure: AppExposure, hasLiveViews: boolean): AppExposure {
-  if (!hasLiveViews) return { ...exposure, views: without(exposure.views, "namespaces") };
+  if (!hasLiveViews) return exposure;
   const steady = mapEntries(exposure, (records) => without(records, "views"));
   return { ...steady, server: without(exposure.server, "viewOrder"), views: {} };
 }

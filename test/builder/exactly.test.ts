@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { appOfMount } from "../../src/builder/app-of-mount.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { MountSource } from "../../src/catalog/mounts/mount.ts";
 import { SurfaceError } from "../../src/errors.ts";
@@ -11,40 +12,15 @@ import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
+import { any, errorOfBoot, type AnyApp } from "./any-app.ts";
 import { ChangingSource, operation } from "./changing-source.ts";
 import { counter, countingHandlers, deadLink } from "./support.ts";
 
 const link = deadLink();
 
-/** A linked app as a caller who casts sees it. */
-interface AnyApp {
-  exactly(names: unknown): AnyApp;
-  expose(map: unknown): AnyApp;
-  tools(tools: unknown): AnyApp;
-  prompts(prompts: unknown): AnyApp;
-  resources(resources: unknown): AnyApp;
-  mount(prefix: string, source: unknown): AnyApp;
-  views(input: unknown, options?: unknown): AnyApp;
-  pull(): AnyApp;
-  open(): { close(): Promise<void> };
-}
-
-// The stages show what is legal; these tests do what is not.
-const any = (app: unknown): AnyApp => app as AnyApp;
 const linked = (): AnyApp => any(mcp(counter).bridge(link));
 
 const names = { tools: { count_bump: true }, resources: { value: true }, mutating: { count_bump: true } };
-
-/** Returns the error of opening an app; `undefined` if it opens. */
-async function errorOfBoot(make: () => AnyApp): Promise<SurfaceError | undefined> {
-  try {
-    await make().open().close();
-    return undefined;
-  } catch (cause) {
-    if (cause instanceof SurfaceError) return cause;
-    throw cause;
-  }
-}
 
 const handler = (): number => 1;
 
@@ -174,8 +150,28 @@ describe("exactly() of an app with mounts", () => {
   it("compares names outside of the prefix of a mount", async () => {
     const source = new ChangingSource();
     const app = any(mcp(counter).bridge(link).mount("git", source));
-    const error = await errorOfBoot(() => app.exactly({ ...names, tools: { ...tools, gitstatus: true, "*": true } }));
-    expect(error?.issues.map(({ path }) => path)).toEqual(["tools.gitstatus", "tools.*"]);
+    const more = { tools: { ...tools, gitstatus: true, "*": true }, prompts: { git_hello: true } };
+    const resources = { value: true, "git/head": true, gitx: true };
+    const error = await errorOfBoot(() => app.exactly({ ...names, ...more, resources }));
+    expect(error?.issues.map(({ path }) => path)).toEqual([
+      "tools.gitstatus",
+      "tools.*",
+      "resources.gitx",
+      "prompts.git_hello",
+    ]);
+  });
+
+  it("takes any name for one of a mount without a prefix", async () => {
+    const app = any(appOfMount("alone", new ChangingSource()));
+    expect(await errorOfBoot(() => app.exactly({ tools: { later: true } }))).toBeUndefined();
+  });
+
+  it("leaves out an entry whose name begins with a name", async () => {
+    const source = new ChangingSource();
+    source.set([operation("status", { type: "query" }), operation("statuses", { type: "query" })]);
+    const { client } = serving({ tools, mutating, resources: { value: true } }, source);
+    expect(await client.toolNames()).toEqual(["count_bump", "git_status"]);
+    await client.close();
   });
 });
 

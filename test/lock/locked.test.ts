@@ -9,7 +9,7 @@ import type { MountedOperation } from "../../src/catalog/mounts/mount.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { locked } from "../../src/lock/locked.ts";
 import { toLockfileText } from "../../src/lock/lockfile.ts";
-import { readExposure } from "../../src/lock/read-exposure.ts";
+import { readExposure, readUnexposed } from "../../src/lock/read-exposure.ts";
 import type { ServableApp } from "../../src/mcp/servable-app.ts";
 import { cell, procedure } from "../../src/surface/define-members.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
@@ -17,6 +17,7 @@ import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { counter, deadLink, holdingTarget } from "../builder/support.ts";
+import type { ViewRules } from "../../src/views/view-rules.ts";
 import { ChangingSource, operation } from "../builder/changing-source.ts";
 import { appOf, exposureOf, type Sample } from "./support.ts";
 
@@ -107,6 +108,7 @@ describe("locked()", () => {
   it("leaves the app as it was, so that its lockfile can be written and compared", () => {
     const now = { ...sample, expose: { hidden: "tool" } } as const;
     expect(readExposure(locked(servable(now), jsonOf(sample)))).toEqual(exposureOf(now));
+    expect(readUnexposed(locked(servable(now), jsonOf(sample)))).toEqual(readUnexposed(servable(now)));
   });
 
   it("refuses what is no app, no lockfile, and a second lockfile", () => {
@@ -215,6 +217,13 @@ describe("locked() of an app with mounts", () => {
     await client.close();
   });
 
+  it("leaves operations alone that only other tools may call", async () => {
+    const { app, source, faults } = mounting([status]);
+    source.set([status, operation("hook", { visibility: "internal" })]);
+    await createTestClient(app).close();
+    expect(faults).toEqual([]);
+  });
+
   it("holds mounted entries to exactly() as well", async () => {
     const { app, source, faults } = mounting([status, operation("push")]);
     const names = { count_bump: true, git_status: true } as const;
@@ -242,10 +251,10 @@ describe("locked() of an app with views", () => {
   it("leaves the rules of a source alone, which may change at any time, and holds the rest", async () => {
     const rule = (reads: boolean) =>
       [{ id: "ci", when: { surface: "ci" }, verdict: { kind: "tool_surface", readOnly: reads } }] as const;
-    let rules = rule(true);
+    let rules: ViewRules = rule(true);
     const views = { get: () => rules, subscribe: () => () => {} };
     const json = jsonOf({ ...sample, views });
-    rules = rule(false);
+    rules = [...rule(false), { id: "hosts", when: { client: { name: "other" } }, verdict: { kind: "tool_surface" } }];
     expect(await errorOfBoot(servable({ ...sample, views }), json)).toBeUndefined();
     const more = servable({ ...sample, expose: { hidden: "tool" }, views });
     expect(await errorOfBoot(more, json)).toMatchObject({ code: "EXPOSURE_DIFFERS" });

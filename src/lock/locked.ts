@@ -5,7 +5,7 @@ import type { MountedGate } from "../catalog/mounts/mounted-entry.ts";
 import type { SurfaceError } from "../errors.ts";
 import type { ServableApp } from "../mcp/servable-app.ts";
 import { invalidOption } from "../options/read-options.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { getOwn, type JsonObject } from "../schema/json.ts";
 import { compareExposures } from "./compare-exposures.ts";
 import type { Difference } from "./difference.ts";
 import type { AppExposure, ExposureRecords } from "./exposure.ts";
@@ -62,7 +62,10 @@ function toSeal(exposure: AppExposure): AppSeal {
     if (differences.length > 0)
       throw toError(differences, `Cannot open the app over surface "${definition.surface.name}"`);
     const assertLocked = (section: "tools" | "resources", records: ExposureRecords, origin: string): void => {
-      const known = Object.entries(was[section]).filter(([name]) => Object.hasOwn(records, name));
+      const known = Object.keys(records).flatMap((name) => {
+        const fields = getOwn(was[section], name);
+        return fields === undefined ? [] : [[name, fields] as const];
+      });
       const before = only(was, section, Object.fromEntries(known));
       const found = compareExposures(before, steady(only(is, section, records)));
       if (found.length > 0) throw toError(found, `Cannot show ${origin}`);

@@ -249,12 +249,12 @@ describe("locked() of an app with views", () => {
   });
 
   it("leaves the rules of a source alone, which may change at any time, and holds the rest", async () => {
-    const rule = (reads: boolean) =>
-      [{ id: "ci", when: { surface: "ci" }, verdict: { kind: "tool_surface", readOnly: reads } }] as const;
-    let rules: ViewRules = rule(true);
+    const rule = (id: string, readOnlyView: boolean) =>
+      ({ id, when: { client: { name: id } }, verdict: { kind: "tool_surface", readOnly: readOnlyView } }) as const;
+    let rules: ViewRules = [rule("ci", true), rule("host", true)];
     const views = { get: () => rules, subscribe: () => () => {} };
     const json = jsonOf({ ...sample, views });
-    rules = [...rule(false), { id: "hosts", when: { client: { name: "other" } }, verdict: { kind: "tool_surface" } }];
+    rules = [rule("host", true), rule("ci", false)];
     expect(await errorOfBoot(servable({ ...sample, views }), json)).toBeUndefined();
     const more = servable({ ...sample, expose: { hidden: "tool" }, views });
     expect(await errorOfBoot(more, json)).toMatchObject({ code: "EXPOSURE_DIFFERS" });

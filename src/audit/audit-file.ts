@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { SurfaceError } from "../errors.ts";
-import type { AuditTarget } from "./audit-target.ts";
-import { Chain, hashLine } from "./chain.ts";
+import type { AuditTarget } from "./audit-writer.ts";
+import { Chain } from "./chain.ts";
 import { openPlain, readTail, readTailOf, type Tail } from "./read-tail.ts";
 
 const writeLater = promisify(write);
@@ -71,16 +71,16 @@ export class AuditFile implements AuditTarget {
     }
   }
 
-  writeAtExit(bytes: Buffer): void {
-    const fd = this.#opened();
+  writeAtExit(rest: Buffer, records: readonly string[]): void {
     const expected = this.#size + this.#pending;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (let waitedMs = 0; fstatSync(fd).size < expected; waitedMs += pollMs) {
+    for (let waitedMs = 0; fstatSync(this.#opened()).size < expected; waitedMs += pollMs) {
       if (waitedMs >= exitWaitMs) throw this.#unavailable("the disk is too slow");
       Atomics.wait(sleeper, 0, 0, pollMs);
     }
-    for (let rest = Buffer.concat([this.#takeNote(), bytes]); rest.length > 0;)
-      rest = rest.subarray(writeSync(fd, rest));
+    if (fstatSync(this.#opened()).size !== expected) this.#open();
+    let bytes = Buffer.concat([this.#takeNote(), rest, this.chain.link(records)]);
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#opened(), bytes));
   }
 
   close(): void {
@@ -122,8 +122,7 @@ export class AuditFile implements AuditTarget {
   /** Continues a chain by a record that says what was before. Ends an incomplete line, so that it damages no other line. */
   #begin(tail: Tail | undefined, own: Tail | undefined, after: "new" | "close" | "crash" | "change"): void {
     if (tail?.end !== undefined) this.chain.end = tail.end;
-    const torn = tail?.torn && hashLine(tail.torn);
-    const record = { type: "opened", at: new Date().toISOString(), pid: process.pid, after, torn };
+    const record = { type: "opened", at: new Date().toISOString(), pid: process.pid, after };
     const newline = Buffer.from(own?.hasNewline === false ? "\n" : "");
     this.#note = Buffer.concat([newline, this.chain.link([JSON.stringify(record)])]);
   }

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { AuditTarget } from "./audit-target.ts";
+import type { AuditTarget } from "./audit-writer.ts";
 import { Chain } from "./chain.ts";
 
 const nothing = Buffer.alloc(0);
@@ -27,8 +27,8 @@ export class AuditStream implements AuditTarget {
     });
   }
 
-  writeAtExit(bytes: Buffer): void {
-    this.#stream.write(bytes);
+  writeAtExit(rest: Buffer, records: readonly string[]): void {
+    this.#stream.write(Buffer.concat([rest, this.chain.link(records)]));
   }
 
   close(): void {

@@ -1,8 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import type { AuditTarget } from "./audit-target.ts";
-import { chainBytes } from "./chain.ts";
+import { chainBytes, type Chain } from "./chain.ts";
 
 /** The most bytes of one write. */
 const batchBytes = 1024 * 1024;
@@ -11,6 +10,28 @@ const batchBytes = 1024 * 1024;
 const retryMs = 1000;
 
 const nothing = Buffer.alloc(0);
+
+/** Takes the lines of an audit log. */
+export interface AuditTarget {
+  /** The target in error messages. */
+  readonly name: string;
+  readonly chain: Chain;
+  /**
+   * Prepares for a batch of at most `bytes`. Returns bytes to write before the batch, which continue the chain.
+   * Rejects if the target cannot be written.
+   */
+  prepare(bytes: number): Promise<Buffer>;
+  /** Resolves with the number of bytes that were written, which may be fewer than given. */
+  write(bytes: Buffer): Promise<number>;
+  /**
+   * Writes at the end of the process, after the bytes of a write under way. Throws if that takes too long.
+   *
+   * @param rest - the part of a batch whose write failed.
+   * @param records - those that were not linked yet.
+   */
+  writeAtExit(rest: Buffer, records: readonly string[]): void;
+  close(): void;
+}
 
 /** Options of {@link AuditWriter}. */
 interface AuditWriterDeps {
@@ -139,7 +160,9 @@ export class AuditWriter {
       if (this.#queue.length === 0) this.#addLost();
       const [count, bytes] = this.#measureBatch();
       const before = await target.prepare(bytes);
-      this.#rest = Buffer.concat([before, this.#take(count, bytes)]);
+      this.#bytes -= bytes;
+      this.#taken += count;
+      this.#rest = Buffer.concat([before, target.chain.link(this.#queue.splice(0, count))]);
     }
     while (this.#rest.length > 0) await this.#writeRest(target);
     this.#written = this.#taken;
@@ -169,12 +192,6 @@ export class AuditWriter {
     return [count, bytes];
   }
 
-  #take(count: number, bytes: number): Buffer {
-    this.#bytes -= bytes;
-    this.#taken += count;
-    return this.#deps.target.chain.link(this.#queue.splice(0, count));
-  }
-
   /** Reports the first of several failures in a row, and tries again later. */
   #fail(cause: unknown): void {
     const { target, report } = this.#deps;
@@ -194,8 +211,7 @@ export class AuditWriter {
     const { target, report } = this.#deps;
     if (!this.#isClosed) this.#addLast();
     try {
-      const rest = this.#isWriting ? nothing : this.#rest;
-      target.writeAtExit(Buffer.concat([rest, this.#take(this.#queue.length, this.#bytes)]));
+      target.writeAtExit(this.#isWriting ? nothing : this.#rest, this.#queue);
     } catch (cause) {
       internalError(cause, target.name, report);
     }

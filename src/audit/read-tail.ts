@@ -4,17 +4,15 @@ import { hashLine, maxLineBytes, mayBeLine, parseLine, type ChainEnd } from "./c
 
 const newline = 10;
 
-/** Holds a whole line and incomplete ones. */
+/** Holds a whole line, and incomplete ones after it. */
 const tailBytes = 3 * maxLineBytes;
 
 /** The end of a file. */
 export interface Tail {
   /** The last whole line; `undefined` without one. */
   readonly end: ChainEnd | undefined;
-  /** Whether the last whole line is the record of an orderly close. */
+  /** Whether the last line is the record of an orderly close. */
   readonly isClosed: boolean;
-  /** Incomplete lines after it, left by processes that were killed while they wrote. */
-  readonly torn: Buffer | undefined;
   readonly hasNewline: boolean;
 }
 
@@ -47,28 +45,23 @@ function readEnd(fd: number): Buffer {
   return bytes.subarray(0, read);
 }
 
-/** Returns the tail of which a line is the last that can be read. */
-function toTail(bytes: Buffer, [start, stop]: readonly [number, number]): Tail | undefined {
-  const line = bytes.subarray(start, stop);
-  const record = parseLine(line);
-  if (record === undefined && start > 0) return undefined;
-  const hasNewline = bytes.at(-1) === newline;
-  const rest = bytes.subarray(record === undefined ? 0 : stop + 1, hasNewline ? -1 : undefined);
-  const torn = rest.length === 0 ? undefined : rest;
-  const end = record && { seq: record.seq, hash: hashLine(line) };
-  return { end, isClosed: record?.type === "closed" && torn === undefined, torn, hasNewline };
-}
-
 /** Reads the end of a file; `undefined` if it is empty. @throws SurfaceError `INVALID_OPTION` if it is not an audit log. */
 export function readTail(fd: number, path: string): Tail | undefined {
   const bytes = readEnd(fd);
   if (bytes.length === 0) return undefined;
-  let stop = bytes.at(-1) === newline ? bytes.length - 1 : bytes.length;
-  while (mayBeLine(bytes.subarray(startOf(bytes, stop), stop))) {
-    const start = startOf(bytes, stop);
-    const tail = toTail(bytes, [start, stop]);
-    if (tail !== undefined) return tail;
-    stop = start - 1;
+  const hasNewline = bytes.at(-1) === newline;
+  const last = hasNewline ? bytes.length - 1 : bytes.length;
+  // Processes that were killed while they wrote have left incomplete lines at the end.
+  for (let stop = last, start = 0; stop >= 0; stop = start - 1) {
+    start = startOf(bytes, stop);
+    const line = bytes.subarray(start, stop);
+    if (!mayBeLine(line)) break;
+    const record = parseLine(line);
+    if (record !== undefined) {
+      const end = { seq: record.seq, hash: hashLine(line) };
+      return { end, isClosed: record.type === "closed" && stop === last, hasNewline };
+    }
+    if (start === 0) return { end: undefined, isClosed: false, hasNewline };
   }
   throw refuse(path, "it does not end as an audit log does; move it away, or name another file");
 }

@@ -5,6 +5,9 @@ import { formatVersion, hashLine, mayBeLine, parseLine, type ChainedLine, type C
 /** Longer lines are no records. */
 const maxLineLength = 1024 * 1024;
 
+const notRecord = "this line is not a record";
+const notWhole = "this line is incomplete: the process was killed while it wrote";
+
 /** Something about a line of a file. */
 export interface ChainFinding {
   readonly file: string;
@@ -66,56 +69,46 @@ function problemOf(record: ChainedLine, end: ChainEnd): string | undefined {
 }
 
 /** Returns a note about a record that says that others may be missing. */
-function noteOf({ type, count, after, torn }: ChainedLine): string | undefined {
+function noteOf({ type, count, after }: ChainedLine): string | undefined {
   if (type === "lost") return `${String(count)} records were lost: the queue was full`;
   if (type !== "opened") return undefined;
-  if (torn !== undefined) return "the process was killed while it wrote the line before; that record is lost";
   if (after === "crash") return "the process before was killed; its last records may be missing";
   return after === "change" ? "another program has changed the file" : undefined;
 }
 
-class Verification {
+class Verification implements ChainReport {
   readonly notes: ChainFinding[] = [];
   records = 0;
   first: number | undefined;
   last: ChainEnd | undefined;
+  broken: ChainFinding | undefined;
   hasHash = false;
-  /** Lines that are not whole. The record after them may say that processes were killed while they wrote. */
-  #torn: FileLine[] = [];
+  /** The first of the lines since the last record, which are not whole. */
+  #torn: FileLine | undefined;
   readonly #wanted: string | undefined;
 
   constructor(wanted: string | undefined) {
     this.#wanted = wanted;
   }
 
-  /** Checks the next line. Returns the problem, if it breaks the chain. */
-  check(line: FileLine): ChainFinding | undefined {
+  /** Checks the next line. */
+  check(line: FileLine): void {
     const record = parseLine(line.bytes);
-    if (record !== undefined) return this.#checkTorn(record) ?? this.#checkRecord(record, line);
-    this.#torn.push(line);
-    return mayBeLine(line.bytes) ? undefined : this.#refuseTorn();
+    if (record === undefined) {
+      this.#torn ??= line;
+      if (!mayBeLine(line.bytes)) this.broken = findingAt(line, notRecord);
+      return;
+    }
+    if (this.#torn !== undefined && record.type !== "opened") this.broken = findingAt(this.#torn, notRecord);
+    else if (this.#torn !== undefined) this.notes.push(findingAt(this.#torn, notWhole));
+    this.#torn = undefined;
+    this.broken ??= this.#checkRecord(record, line);
   }
 
   /** Checks the end of the last file. */
-  finish(): ChainFinding | undefined {
-    const torn = this.#torn.at(-1);
-    if (torn === undefined) return undefined;
-    if (torn.isWhole) return this.#refuseTorn();
-    this.notes.push(findingAt(torn, "this line is incomplete: the process was killed while it wrote, or writes now"));
-    return undefined;
-  }
-
-  #refuseTorn(): ChainFinding | undefined {
-    const [torn] = this.#torn;
-    return torn && findingAt(torn, "this line is not a record");
-  }
-
-  #checkTorn({ torn }: ChainedLine): ChainFinding | undefined {
-    if (this.#torn.length === 0) return undefined;
-    const lines = this.#torn.map(({ bytes }) => bytes.toString("latin1"));
-    if (torn !== hashLine(Buffer.from(lines.join("\n"), "latin1"))) return this.#refuseTorn();
-    this.#torn = [];
-    return undefined;
+  finish(): void {
+    if (this.#torn?.isWhole === true) this.broken = findingAt(this.#torn, notRecord);
+    else if (this.#torn !== undefined) this.notes.push(findingAt(this.#torn, `${notWhole}, or writes now`));
   }
 
   #checkRecord(record: ChainedLine, line: FileLine): ChainFinding | undefined {
@@ -143,15 +136,12 @@ class Verification {
  */
 export async function verifyChain(files: readonly string[], wanted?: string): Promise<ChainReport> {
   const verification = new Verification(wanted);
-  let broken: ChainFinding | undefined;
   for (const file of files) {
     for await (const line of readLines(file)) {
-      broken = verification.check(line);
-      if (broken !== undefined) break;
+      verification.check(line);
+      if (verification.broken !== undefined) return verification;
     }
-    if (broken !== undefined) break;
   }
-  broken ??= verification.finish();
-  const { records, first, last, notes, hasHash } = verification;
-  return { records, first, last, notes, broken, hasHash };
+  verification.finish();
+  return verification;
 }

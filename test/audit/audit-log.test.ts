@@ -219,13 +219,34 @@ describe("the files of an audit log", () => {
     appendFileSync(path, '\n{"v":1,"se');
     const again = auditLog({ path });
     await again.close();
-    expect(await verifyChain([path])).toMatchObject({
-      broken: undefined,
-      records: 4,
-      notes: [{ line: 5, text: expect.stringContaining("killed") }],
-    });
+    const notes = [
+      { line: 3, text: expect.stringContaining("incomplete") },
+      { line: 5, text: expect.stringContaining("process before was killed") },
+    ];
+    expect(await verifyChain([path])).toMatchObject({ broken: undefined, records: 4, notes });
     await auditLog({ path }).close();
-    expect(await verifyChain([path])).toMatchObject({ broken: undefined, records: 6, notes: [{ line: 5 }] });
+    expect(await verifyChain([path])).toMatchObject({ broken: undefined, records: 6, notes });
+  });
+
+  it("continue the chain of another process that writes the same file", async () => {
+    const path = freshPath();
+    const audit = auditLog({ path });
+    audit.record(refusal(1));
+    await audit.flush();
+    await auditLog({ path }).close();
+    audit.record(refusal(2));
+    await audit.close();
+    const report = await verifyChain([path]);
+    expect(report).toMatchObject({ broken: undefined, records: 7 });
+    expect(report.notes.map(({ line }) => line)).toEqual([3, 5]);
+  });
+
+  it("are broken at an incomplete line that no start of a process follows", async () => {
+    const path = freshPath();
+    await auditLog({ path }).close();
+    const [opened, closed] = readFileSync(path, "utf8").split("\n");
+    writeFileSync(path, `${opened}\n{"v":1,"seq":2\n${closed}\n`);
+    expect(await verifyChain([path])).toMatchObject({ broken: { line: 2 }, records: 1 });
   });
 
   it("keep a last line that lacks only its newline when the process starts again", async () => {

@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
+import { auditLog } from "../../src/audit/index.ts";
 import { verifyChain, type ChainReport } from "../../src/audit/verify-chain.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
 import { amount } from "../setup/test-length.ts";
@@ -101,6 +102,17 @@ describe("an audit log in a process of its own", { timeout: 180_000 }, () => {
     expect(await verify(path)).toMatchObject({ notes: [], records: 4 });
     expect(countRecords(path)).toEqual([2]);
     expect(readLines(path).at(-1)).toMatchObject({ type: "closed" });
+  });
+
+  it("continues the chain of another process when it exits", async () => {
+    const path = freshPath();
+    const writer = new Writer([...node, path, "shared"]);
+    await writer.untilWritten(0);
+    await auditLog({ path }).close();
+    await writer.end("SIGUSR2");
+    const { notes, records } = await verify(path);
+    expect(records).toBe(7);
+    expect(notes.at(-1)).toMatchObject({ line: 5, text: "another program has changed the file" });
   });
 
   it.runIf(process.platform === "linux")("goes on after a full disk without a torn line", async () => {

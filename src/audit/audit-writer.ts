@@ -62,7 +62,6 @@ export class AuditWriter {
   #lost = 0;
   /** Numbers of records since the start. */
   #added = 0;
-  #taken = 0;
   #written = 0;
   /** The part of a batch that is not written yet. */
   #rest: Buffer = nothing;
@@ -161,11 +160,10 @@ export class AuditWriter {
       const [count, bytes] = this.#measureBatch();
       const before = await target.prepare(bytes);
       this.#bytes -= bytes;
-      this.#taken += count;
       this.#rest = Buffer.concat([before, target.chain.link(this.#queue.splice(0, count))]);
     }
     while (this.#rest.length > 0) await this.#writeRest(target);
-    this.#written = this.#taken;
+    this.#written = this.#added - this.#queue.length;
     for (const waiter of this.#waiters) if (waiter.count <= this.#written) waiter.resolve();
     this.#waiters = this.#waiters.filter(({ count }) => count > this.#written);
   }

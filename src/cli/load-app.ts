@@ -69,18 +69,30 @@ function countServers(): number {
   return process.getActiveResourcesInfo().filter((name) => /^(?:TCP|Pipe)ServerWrap$/.test(name)).length;
 }
 
+/** Imports a module that must not wait, end the process, or leave an error uncaught: the exit code would then say something else. */
 async function importWithin(path: string, given: string, timeoutMs: number): Promise<Module> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const problem = `it has not loaded after ${timeoutMs / 1000} s; the module must not wait for anything`;
-    timer = setTimeout(() => reject(refused(`Cannot load "${given}": ${problem}`)), timeoutMs);
-  });
+  const late = `Cannot load "${given}": it has not loaded after ${timeoutMs / 1000} s; the module must not wait for anything`;
+  const onExit = (): void => {
+    process.stderr.write(`surface-mcp: Cannot load "${given}": it ends the process\n`);
+    process.exitCode = 2;
+  };
+  let stop: (cause: Error) => void = () => {};
+  const stopped = new Promise<never>((_resolve, reject) => (stop = reject));
+  const timer = setTimeout(() => stop(refused(late)), timeoutMs);
+  process.once("exit", onExit).once("uncaughtException", stop);
+  const importing = async (): Promise<Module> => {
+    const loaded = await importFile(path);
+    // What the module did not wait for has failed, or listens, by then.
+    await new Promise((done) => setImmediate(done));
+    return loaded;
+  };
   try {
-    return await Promise.race([importFile(path), late]);
+    return await Promise.race([importing(), stopped]);
   } catch (error) {
     throw toLoadError(error, given);
   } finally {
     clearTimeout(timer);
+    process.off("exit", onExit).off("uncaughtException", stop);
   }
 }
 
@@ -111,8 +123,6 @@ export async function loadApp<TApp>(module: AppModule<TApp>): Promise<TApp> {
   await enableTypeScript(path);
   const before = countServers();
   const loaded = await importWithin(path, given, timeoutMs);
-  // A server that the module does not wait for listens by now.
-  await new Promise((done) => setImmediate(done));
   if (countServers() > before) {
     throw refused(`Cannot load "${given}": it starts a server; name the module that only makes the app`);
   }

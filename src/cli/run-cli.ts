@@ -3,6 +3,8 @@ import { isUsage, usage } from "./cli-errors.ts";
 import type { CliEnvironment } from "./terminal.ts";
 import { audit } from "./audit.ts";
 import { check } from "./check.ts";
+import { dev } from "./dev/dev.ts";
+import { serveGeneration } from "./dev/serve-generation.ts";
 import { init } from "./init.ts";
 import { inspect } from "./inspect.ts";
 import { install } from "./install.ts";
@@ -23,6 +25,7 @@ const helpText = `usage: surface-mcp COMMAND
   lock APP_MODULE [--out FILE]                 write everything that agents can reach in an app to a lockfile
   check APP_MODULE [options]                   compare an app with its lockfile
   inspect SERVER [--json]                      list everything that agents can reach in an app, and what they cannot
+  dev APP_MODULE [options]                     serve an app, reload it when a file changes, and show its requests
   call SERVER TOOL [JSON] [options]            call a tool, and print its result
   read SERVER URI [options]                    read a resource
   watch SERVER URI [options]                   print a resource, now and after each change
@@ -51,8 +54,12 @@ options of call, read and watch
   --yes               agree when the tool asks for a confirmation
   --count N           end after N lines; for watch
 
-options of lock, check, inspect, replay, call, read and watch
+options of lock, check, inspect, dev, replay, call, read and watch
   --export NAME       the export that is the app; the default is the default export, or "app"
+
+options of dev
+  --stdio             serve over standard input and output; the default is HTTP on this machine
+  --port N            the port; the default is 4000, and 0 is any free one
 
 options of lock
   --out FILE          the lockfile; the default is exposure.lock.json
@@ -93,17 +100,21 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["lock", lock],
   ["check", check],
   ["inspect", inspect],
+  ["dev", dev],
+  ["dev-generation", serveGeneration],
   ["call", call],
   ["read", read],
   ["watch", watch],
   ["replay", replay],
   ["audit", audit],
 ]);
-const names = [...commands.keys()].join(", ");
+/** Started by `dev` only. */
+const hidden = "dev-generation";
+const names = [...commands.keys()].filter((name) => name !== hidden).join(", ");
 
 /** Commands that exit with 2 if they fail, since 1 says that an app differs, that a log is broken, or that a server refused. */
 const telling: ReadonlySet<string | undefined> = new Set([
-  ...["lock", "check", "inspect", "call", "read", "watch", "audit"],
+  ...["lock", "check", "inspect", "call", "read", "watch", "audit", "dev"],
 ]);
 
 async function run([word, ...args]: readonly string[], setting: CliEnvironment): Promise<ExitCode | void> {

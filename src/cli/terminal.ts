@@ -14,9 +14,9 @@ export interface CliEnvironment {
   /** Returns the text of standard input. @throws Refusal `REFUSED` if it is larger than a lockfile may be. */
   readInput(): Promise<string>;
   /** Writes a result. */
-  write(text: string): void;
+  write(this: void, text: string): void;
   /** Writes an error or a warning. */
-  complain(text: string): void;
+  complain(this: void, text: string): void;
 }
 
 /** Renders rows as lines with aligned columns. */

@@ -1,5 +1,5 @@
 import { spawnSync, type SpawnSyncReturns } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -116,6 +116,28 @@ describe("the built command, with a module that does more than make an app", () 
       const ran = spawnSync(process.execPath, [program, "lock", "app.mjs"], { cwd: folder, encoding: "utf8" });
       expect(ran).toMatchObject({ status: 2, stdout: "" });
       expect(ran.stderr).toContain("it starts a server");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.each([
+    ["serves over stdio", `import { stdio } from "surface-mcp"; void app.serve(stdio());`, "it calls serve()"],
+    ["ends the process", `process.exit(0);`, "it ends the process"],
+    ["throws later", `setTimeout(() => { throw new Error("late"); }); await new Promise(() => {});`, "late"],
+    ["rejects unheard", `void Promise.reject(new Error("loose"));`, "loose"],
+  ])("exits with 2 and a sentence when the module %s", (_what, text, problem) => {
+    mkdirSync(join(root, ".scratch"), { recursive: true });
+    // The module imports the package by its name.
+    const folder = mkdtempSync(join(root, ".scratch", "bin-"));
+    try {
+      const imported = `import { app } from ${JSON.stringify(app)}; export { app };`;
+      writeFileSync(join(folder, "app.mjs"), `${imported} ${text}`);
+      const ran = spawnSync(process.execPath, [program, "inspect", "app.mjs"], { cwd: folder, encoding: "utf8" });
+      expect(ran).toMatchObject({ status: 2, stdout: "" });
+      expect(ran.stderr).toContain(`surface-mcp: `);
+      expect(ran.stderr).toContain(problem);
+      expect(ran.stderr).not.toContain("    at ");
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

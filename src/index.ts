@@ -203,7 +203,7 @@ export type { CallEvent, CallNode, Calls, CallState } from "./call/call-tree.ts"
 export { redactSecrets } from "./observe/redact-secrets.ts";
 export type { RedactOptions, Redactor } from "./observe/redact-secrets.ts";
 export type { Observer, ObserverOption } from "./observe/observers.ts";
-export type { TraceContext } from "./observe/trace-context.ts";
+export type { TraceContext } from "./surface/trace-context.ts";
 export type {
   CallEnd,
   CallStart,

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
+import type { TraceContext } from "../surface/trace-context.ts";
 import type { ClientPort, InputRequester } from "./asker.ts";
 import type { TrackedCall } from "./call-tree.ts";
 import type { PausedTime } from "./deadlines.ts";
@@ -61,6 +62,11 @@ function parentEnded(): SurfaceError {
 /** The codes that end nested calls in any case: the app closes, or the whole call runs again. */
 const finalCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>(["CLOSED", "INPUT_REQUIRED"]);
 
+/** A request that may have a trace context. */
+interface TracedRequest {
+  readonly trace: TraceContext | undefined;
+}
+
 /** A stage of a call, for counters. */
 export type CallStage = "gate" | "arguments" | "backend";
 
@@ -108,6 +114,8 @@ export class CallContext implements EntryCall {
   tracked: TrackedCall | undefined;
   /** The records of the request or nested call; `undefined` without observers. */
   observed: ObservedWork | undefined;
+  /** The request of the client. Root calls only; `undefined` without a dispatcher. */
+  request: TracedRequest | undefined;
   /** Its questions and nested calls. */
   trail: CallRounds | undefined;
   /** The questions of the call and its nested calls. Root calls only. */
@@ -189,6 +197,11 @@ export class CallContext implements EntryCall {
     if (!Number.isFinite(read.progress) || read.progress <= this.#last) return;
     this.#last = read.progress;
     this.#sink(read);
+  }
+
+  /** The trace context for handlers and links: that of an observer, such as its span, else that of the request. Read on demand. */
+  get trace(): TraceContext | undefined {
+    return this.observed === undefined ? this.root.request?.trace : this.observed.trace;
   }
 
   /** The call that the host made. */

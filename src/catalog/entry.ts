@@ -3,6 +3,7 @@ import type { Schema } from "../schema/standard.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
+import type { TraceContext } from "../surface/trace-context.ts";
 import type { Icon } from "../tags/display-metadata.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { ConfirmRule, OnDisconnect } from "../tags/tool-options.ts";
@@ -39,6 +40,8 @@ export interface EntryCall {
   /** Follows the signal without creating it. @default follows the signal */
   whenAborted?(callback: (reason: unknown) => void): () => void;
   readonly caller: Caller;
+  /** The trace context for handlers and links. @default none */
+  readonly trace?: TraceContext | undefined;
   /** Milliseconds for which the client had questions open, by which the deadline moves. @default 0 */
   readonly heldMs?: number;
   progress(report: ProgressReport): void;

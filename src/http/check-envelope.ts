@@ -4,6 +4,7 @@ import { checkEnvelope, claimsModern, versionOf } from "../mcp/envelope.ts";
 import { modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
 import { decodeHeaderValue } from "./check-head.ts";
 import type { HttpRequest } from "./message.ts";
 import { refuseHeader, type HttpRefusal } from "./respond.ts";
@@ -200,4 +201,16 @@ export function checkParamHeaders(
     (param) => (isRequired || request.count(param.header) > 0) && !isRepeated(request, param, args),
   );
   return wrong && { ...refuseHeader(`"${wrong.header}" must repeat the value of its argument`), id };
+}
+
+/** Reads the trace context of the headers of a request, for messages whose `_meta` has none. Drops malformed and long headers. */
+export function readTraceHeaders(request: HttpRequest): TraceContext | undefined {
+  const traceparent = request.header("traceparent");
+  // The only look-up for most clients.
+  if (traceparent === undefined) return undefined;
+  return readTraceContext({
+    traceparent,
+    tracestate: request.header("tracestate"),
+    baggage: request.header("baggage"),
+  });
 }

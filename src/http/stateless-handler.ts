@@ -23,6 +23,7 @@ import type { HeldBytes } from "./body.ts";
 import { acceptsType } from "./check-head.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import type { EventSink, HttpExchange, HttpReply } from "./message.ts";
+import { readTraceHeaders } from "./check-envelope.ts";
 import { eventStreamHeaders, keepAliveComment, toEvent, StallTimer } from "./sse.ts";
 
 /** Dependencies of the requests of one handler. */
@@ -68,6 +69,7 @@ class StatelessRequest extends ClientRequest {
 
   constructor(deps: RequestDeps, { request, reply, bytes }: HttpExchange, admitted: AdmittedRequest) {
     super(admitted, "modern", deps.nextKey());
+    this.outerTrace = readTraceHeaders(request);
     const { params } = admitted.frame;
     this.#deps = deps;
     this.#reply = reply;

@@ -3,6 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import { SlotMap } from "../spine/collections.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
+import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
 import type { ObservedChannel } from "../observe/observed-channel.ts";
 import { observeRequest, tellRefused, type ObservedRequest } from "./observed-request.ts";
 import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
@@ -14,6 +15,7 @@ import {
   duplicateId,
   type Era,
   type LogLevels,
+  metaOf,
   newestLegacyVersion,
   type RequestId,
   type RpcAnswer,
@@ -160,6 +162,8 @@ export abstract class ClientRequest implements QueuedCall {
   observed: ObservedRequest | undefined;
   /** The queue in which the request waits or has its place. */
   queue: CallQueue | undefined;
+  /** The trace context of the transport, for a request whose `_meta` has none. Set by transports that have one. */
+  outerTrace: TraceContext | undefined;
   /** Whether the request did not start at once. */
   hasWaited = false;
   /** Whether the handler was started, and has not settled. */
@@ -175,6 +179,11 @@ export abstract class ClientRequest implements QueuedCall {
 
   get text(): string | undefined {
     return this.frame.text;
+  }
+
+  /** The trace context of `_meta`, else that of the transport. Read on demand: most handlers never use it. */
+  get trace(): TraceContext | undefined {
+    return readTraceContext(metaOf(this.frame.params)) ?? this.outerTrace;
   }
 
   /** Resolves when the answer may follow the progress of the call; `undefined`: now. */
@@ -302,6 +311,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
       return this.#enter(request, isQueued ? "reads" : "none");
     }
     request.call = request.open(token);
+    request.call.request = request;
     if (isObserved) request.observed = observeRequest(runtime.observers, request, channel);
     this.#enter(request, method.turn);
   }

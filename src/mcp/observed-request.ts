@@ -7,12 +7,12 @@ import type { ObservedChannel } from "../observe/observed-channel.ts";
 import { ObservedWork, toOrigin, type WorkOutcome, type OperationSchemas } from "../observe/observed-work.ts";
 import type { ObservedOperation, RefusalStage, RequestStart } from "../observe/observation.ts";
 import type { Observers } from "../observe/observers.ts";
-import { readTraceContext } from "../observe/trace-context.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
+import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
 import { versionOf } from "./envelope.ts";
 import type { RequestFrame } from "./parse-frame.ts";
-import { ownParam, rpcCodes, type Era, type RpcAnswer, type RpcError, type RpcResult } from "./protocol.ts";
+import { metaOf, ownParam, rpcCodes, type Era, type RpcAnswer, type RpcError, type RpcResult } from "./protocol.ts";
 import { truncatedMetaKey } from "./render-result.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 
@@ -26,6 +26,8 @@ interface ReceivedRequest {
   readonly caller: Caller;
   readonly view: ResolvedView;
   readonly call: CallContext | undefined;
+  /** The trace context of the transport. @default none */
+  readonly outerTrace?: TraceContext | undefined;
 }
 
 /** An operation in records, and its schemas. */
@@ -87,6 +89,12 @@ function findOperation(view: ResolvedView, type: string, key: string): Described
 function protocolOf({ era, version, frame }: ReceivedRequest): string | undefined {
   const sent = era === "legacy" ? version : versionOf(frame.params);
   return typeof sent === "string" ? sent : undefined;
+}
+
+function traceOf({ frame, outerTrace }: ReceivedRequest): Pick<RequestStart, "trace" | "traceFrom"> {
+  const trace = readTraceContext(metaOf(frame.params));
+  if (trace !== undefined) return { trace, traceFrom: "meta" };
+  return outerTrace === undefined ? {} : { trace: outerTrace, traceFrom: "headers" };
 }
 
 function argumentsOf({ method, params }: RequestFrame): JsonValue | undefined {
@@ -191,7 +199,7 @@ export class ObservedRequest extends ObservedWork {
       session,
       ...toOrigin(caller),
       operation: operation && Object.freeze(operation),
-      trace: readTraceContext(ownParam(frame.params, "_meta")),
+      ...traceOf(request),
       bytesIn: frame.text === undefined ? undefined : Buffer.byteLength(frame.text),
     });
     super(observers.all ?? [], start, { input, output, arguments: argumentsOf(frame) });

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../schema/json.ts";
-import type { TraceContext } from "./trace-context.ts";
+import type { TraceContext } from "../surface/trace-context.ts";
 
 /** The way by which clients reach the app. `test`: the test client. */
 export type Transport = "stdio" | "http" | "sdk-v1" | "test";
@@ -88,7 +88,7 @@ export interface Work extends Origin {
   readonly id: string;
   /** Left out if the request names no operation, or one that the caller may not see: names are the caller's words. */
   readonly operation?: ObservedOperation;
-  /** The trace context of the request, if the client sent one. */
+  /** The trace context of the request: that of its `_meta`, else that of the headers of its HTTP request. */
   readonly trace?: TraceContext;
   /** Bytes of the request as JSON. */
   readonly bytesIn?: number;
@@ -125,6 +125,8 @@ interface RequestWork extends Work {
   readonly method: string;
   /** The id of the JSON-RPC message. */
   readonly rpcId: string | number;
+  /** The source of `trace`. Left out without one. */
+  readonly traceFrom?: "meta" | "headers";
 }
 
 /** A request has arrived. */

@@ -1,5 +1,6 @@
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import { defaultView, type Caller } from "../surface/caller.ts";
+import type { TraceContext } from "../surface/trace-context.ts";
 import { toDefined } from "./to-defined.ts";
 import type {
   CallStart,
@@ -105,6 +106,15 @@ export class ObservedWork {
       inner = () => subscription.run(this.start, within);
     }
     return inner();
+  }
+
+  /** The trace context for handlers and links: that of the first observer that has one, else that of the request. */
+  get trace(): TraceContext | undefined {
+    for (const subscription of this.#observers) {
+      const trace = subscription.trace(this.start);
+      if (trace !== undefined) return trace;
+    }
+    return this.start.trace;
   }
 
   /** Records the start of a nested call. */

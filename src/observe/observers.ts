@@ -3,6 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import { internalError, reportToConsole, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { withTimeout } from "../surface/system-clock.ts";
+import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
 import type { Observation, WorkStart } from "./observation.ts";
 import type { Redactor } from "./redact-secrets.ts";
 
@@ -20,6 +21,8 @@ export interface Observer {
   before?(start: WorkStart): void | Promise<void>;
   /** Runs a handler within a context, such as `context.with` of OpenTelemetry. Must call `run` at once; its result is ignored. */
   around?(start: WorkStart, run: () => unknown): void;
+  /** Returns the trace context for handlers and links while the work runs, such as that of a span. @default that of the request */
+  trace?(start: WorkStart): TraceContext | undefined;
   /** Redacts arguments and results. Left out: the records have neither. */
   readonly values?: Redactor;
 }
@@ -86,6 +89,17 @@ export class SubscribedObserver {
       if (settled === undefined || !("cause" in settled) || settled.cause !== cause) this.#fail(cause);
     }
     return once();
+  }
+
+  /** Returns the trace context of this observer; `undefined` for none, or a malformed one. Never throws. */
+  trace(start: WorkStart): TraceContext | undefined {
+    if (!this.isOpen || this.observer.trace === undefined) return undefined;
+    try {
+      return readTraceContext(this.observer.trace(start));
+    } catch (cause) {
+      this.#fail(cause);
+      return undefined;
+    }
   }
 
   /** Returns a value as this observer may see it; `undefined` if it may not, or for no value. */

@@ -9,6 +9,7 @@ export type {
   OtelHistogramOptions,
   OtelLink,
   OtelMeter,
+  OtelSetter,
   OtelSpan,
   OtelSpanOptions,
   OtelTracer,

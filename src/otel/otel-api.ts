@@ -56,12 +56,20 @@ export interface OtelGetter {
   get(carrier: object, key: string): string | undefined;
 }
 
+/** Writes a carrier of trace context. */
+export interface OtelSetter {
+  set(carrier: object, key: string, value: string): void;
+}
+
 /** The members of the module `@opentelemetry/api` that are used. The global object that the module registers has the same. */
 export interface OtelApi {
   readonly trace?: { getTracer(name: string): OtelTracer };
   readonly metrics?: { getMeter(name: string): OtelMeter };
   readonly context?: { active(): OtelContext; with(context: OtelContext, run: () => unknown): unknown };
-  readonly propagation?: { extract(context: OtelContext, carrier: object, getter: OtelGetter): OtelContext };
+  readonly propagation?: {
+    extract(context: OtelContext, carrier: object, getter: OtelGetter): OtelContext;
+    inject(context: OtelContext, carrier: object, setter: OtelSetter): void;
+  };
 }
 
 /** The global object of `@opentelemetry/api` 1.x, whose members the SDK registers. */

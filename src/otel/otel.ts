@@ -1,6 +1,7 @@
 import type { Observation, WorkEnd, WorkStart } from "../observe/observation.ts";
 import type { Observer } from "../observe/observers.ts";
 import { isObject } from "../options/is-object.ts";
+import type { TraceContext } from "../surface/trace-context.ts";
 import { objectWithMethods, option, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type OtelHistogram,
   type OtelLink,
   type OtelMeter,
+  type OtelSetter,
   type OtelSpan,
   type OtelTracer,
 } from "./otel-api.ts";
@@ -56,6 +58,8 @@ const getter: OtelGetter = {
     return typeof value === "string" ? value : undefined;
   },
 };
+
+const setter: OtelSetter = { set: (carrier, key, value) => void Reflect.set(carrier, key, value) };
 
 interface Histograms {
   readonly operation: OtelHistogram;
@@ -118,6 +122,16 @@ class OtelObserver implements Observer {
     else contexts.with(context, run);
   }
 
+  /** Returns the context of the span. Not that of the active one: a call that waits for a connection is sent by other code. */
+  trace(start: WorkStart): TraceContext | undefined {
+    const context = this.#running.get(start.id)?.context;
+    if (context === undefined) return undefined;
+    const carrier = {};
+    this.#api().propagation?.inject(context, carrier, setter);
+    // The text is checked by its reader: a propagator may write other headers.
+    return carrier as TraceContext;
+  }
+
   #start(start: WorkStart): void {
     const tracer = this.#tracer();
     if (tracer === undefined) return;
@@ -145,9 +159,10 @@ class OtelObserver implements Observer {
     const active = contexts.active();
     // Over stdio the active span, if any, is that of the start of the server.
     const base = start.transport === "stdio" ? withSpan(active, undefined) : active;
-    if (start.trace === undefined || propagation === undefined) return { context: base, links: [] };
-    const context = propagation.extract(base, start.trace, getter);
     const ambient = spanOf(base);
+    const trace = toRemoteTrace(start, ambient !== undefined);
+    if (trace === undefined || propagation === undefined) return { context: base, links: [] };
+    const context = propagation.extract(base, trace, getter);
     const isLinked = ambient !== undefined && spanOf(context) !== ambient;
     return { context, links: isLinked ? [{ context: ambient.spanContext() }] : [] };
   }
@@ -166,6 +181,12 @@ class OtelObserver implements Observer {
     const meter = this.#options.meter ?? (metrics && this.#meterOf(metrics));
     return meter && this.#histogramsOf(meter);
   }
+}
+
+/** Returns the trace context that is the parent of a span. @param isActive - whether a span is active. */
+function toRemoteTrace(start: WorkStart, isActive: boolean): TraceContext | undefined {
+  // The instrumentation of the HTTP server made the active span of the headers, or instead of them.
+  return isActive && "traceFrom" in start && start.traceFrom === "headers" ? undefined : start.trace;
 }
 
 function endSpan(span: OtelSpan, attributes: OtelAttributes): void {

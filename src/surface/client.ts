@@ -2,6 +2,7 @@ import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { Caller } from "./caller.ts";
 import type { Reading } from "./reading.ts";
 import type { CollectionPage } from "./source.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 /** Options of any operation on a member. */
 export interface UseOptions {
@@ -28,6 +29,8 @@ export interface CallOptions<TProgress = unknown> extends UseOptions {
   readonly idempotent?: boolean;
   /** The caller for the handler, which trusts it: pass the caller of your own request, never an argument. @default anonymous */
   readonly caller?: Caller;
+  /** The trace context for the handler: pass the `trace` of your own request. A malformed one is dropped. @default none */
+  readonly trace?: TraceContext | undefined;
   /** Receives each value that the procedure yields. */
   readonly onProgress?: (progress: TProgress) => void;
 }

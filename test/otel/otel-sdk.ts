@@ -6,6 +6,7 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
   type ReadableSpan,
+  type SpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import type { OtelAttributes, OtelHistogramOptions, OtelMeter } from "../../src/otel/index.ts";
 
@@ -15,8 +16,15 @@ class StorageContextManager {
   active(): api.Context {
     return this.#storage.getStore() ?? api.ROOT_CONTEXT;
   }
-  with<TResult>(context: api.Context, run: () => TResult): TResult {
-    return this.#storage.run(context, run);
+  with<TResult>(
+    ...[context, run, self, ...args]: readonly [
+      context: api.Context,
+      run: (...args: unknown[]) => TResult,
+      self?: unknown,
+      ...args: unknown[],
+    ]
+  ): TResult {
+    return this.#storage.run(context, () => Reflect.apply<unknown, unknown[], TResult>(run, self, args));
   }
   bind<TTarget>(_context: api.Context, target: TTarget): TTarget {
     return target;
@@ -30,9 +38,9 @@ class StorageContextManager {
 }
 
 /** Registers the SDK in this process. Returns its finished spans, and a function that removes it. */
-export function registerSdk() {
+export function registerSdk(...more: readonly SpanProcessor[]) {
   const exporter = new InMemorySpanExporter();
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter), ...more] });
   api.trace.setGlobalTracerProvider(provider);
   // The tests pass no arguments to functions that run in a context.
   api.context.setGlobalContextManager(new StorageContextManager() as unknown as api.ContextManager);

@@ -4,6 +4,9 @@ import { z } from "zod";
 import { cell, cellSource, defineSurface, mcp, mcpResource, mcpTool, procedure, Refusal } from "../../src/index.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { otel, type OtelOptions } from "../../src/otel/index.ts";
+import { httpHandler } from "../../src/http/index.ts";
+import type { ServableApp } from "../../src/mcp/servable-app.ts";
+import { modernPost } from "../http/support/modern-post.ts";
 import { createObservedApp } from "../observe/observed-app.ts";
 import { doors as transports } from "../properties/tested-transports.ts";
 import { createMeter, registerSdk } from "./otel-sdk.ts";
@@ -134,6 +137,31 @@ describe("spans", () => {
     expect(spanNamed("tools/call echo")?.links).toEqual([]);
     expect(spanNamed("tools/call no")?.parentSpanContext?.spanId).toBe(spanId);
     expect(spanNamed("tools/call no")?.links.map(({ context }) => context.spanId)).toEqual([ambientId]);
+  });
+});
+
+describe("spans of requests with trace headers", () => {
+  const call = async (app: ServableApp, headers: Readonly<Record<string, string>>): Promise<void> => {
+    const handler = httpHandler(app, { allowAnonymous: true });
+    const { headers: own, ...init } = modernPost("tools/call", { name: "echo", arguments: { text: "a" } });
+    const request = new Request("http://localhost/mcp", { ...init, headers: { ...Object(own), ...headers } });
+    await (await handler.fetch(request)).text();
+    await close(handler);
+  };
+
+  it("are children of the headers' span if no span is active", async () => {
+    await call(createTracedApp().app, trace);
+    expect(spanNamed("tools/call echo")?.parentSpanContext).toMatchObject({ traceId, spanId, isRemote: true });
+    expect(spanNamed("tools/call echo")?.links).toEqual([]);
+  });
+
+  it("are children of the active span, which the instrumentation of the HTTP server made of the headers", async () => {
+    const outer = api.propagation.extract(api.ROOT_CONTEXT, trace);
+    const ambient = api.trace.getTracer("http").startSpan("POST /mcp", {}, outer);
+    await api.context.with(api.trace.setSpan(outer, ambient), () => call(createTracedApp().app, trace));
+    ambient.end();
+    expect(spanNamed("tools/call echo")?.parentSpanContext?.spanId).toBe(ambient.spanContext().spanId);
+    expect(spanNamed("tools/call echo")?.links).toEqual([]);
   });
 });
 

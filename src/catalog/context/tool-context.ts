@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { SurfaceClient } from "../../surface/client.ts";
+import type { TraceContext } from "../../surface/trace-context.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { Asks } from "../asking/asking.ts";
 import { createAsks } from "../asking/create-asks.ts";
@@ -89,6 +90,8 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
    * `callScopes`.
    */
   readonly caller: Caller;
+  /** The trace context of the call. Pass it to calls of procedures: `client.run.call(input, { trace })`. */
+  readonly trace: TraceContext | undefined;
   readonly progress: (report: ProgressReport) => void;
   /** Writes to the client's log if the client has asked for that level. Never waits, never throws. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
@@ -227,6 +230,10 @@ class EntryContext implements ToolContext<unknown, unknown> {
 
   get caller(): Caller {
     return this.#call.caller;
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.#call.trace;
   }
 
   get call(): NestedCaller {

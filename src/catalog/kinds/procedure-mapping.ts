@@ -2,6 +2,7 @@ import { anyCodec } from "../../schema/wire-codec.ts";
 import { followAbort, type Cancellation } from "../../spine/signals.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { CallOptions } from "../../surface/client.ts";
+import type { TraceContext } from "../../surface/trace-context.ts";
 import { defaultTimeoutMs } from "../../tags/tool-options.ts";
 import type { EntryCall, ProgressReport } from "../entry.ts";
 import { originOf, type KindMapping } from "./mapping.ts";
@@ -66,6 +67,10 @@ export class EntryUse implements CallOptions, Cancellation {
 
   get caller(): Caller {
     return this.#call.caller;
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.#call.trace;
   }
 
   unsent(): void {

@@ -45,7 +45,7 @@ export interface MountedOperation extends ScopeOptions {
 /** The context of a running operation. */
 export interface MountContext extends Pick<
   ToolContext<unknown, unknown>,
-  "signal" | "caller" | "progress" | "log" | "ask" | "addMeta" | "context"
+  "signal" | "caller" | "trace" | "progress" | "log" | "ask" | "addMeta" | "context"
 > {
   /** Calls another tool or operation within its reach, by its id or wire name with the prefix; as `call` of a hand-written tool. */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;

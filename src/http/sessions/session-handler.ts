@@ -22,7 +22,7 @@ import { ObservedChannel } from "../../observe/observed-channel.ts";
 import type { OverBudget } from "../../spine/budget.ts";
 import { callerKey, type Caller } from "../../surface/caller.ts";
 import { isRefused, type Permit } from "../admission.ts";
-import { headerParamsFor, checkParamHeaders } from "../check-envelope.ts";
+import { headerParamsFor, checkParamHeaders, readTraceHeaders } from "../check-envelope.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
 import { withView } from "../read-view.ts";
@@ -201,11 +201,11 @@ export class SessionHandler {
     return hasEnded ? admission.openSession(caller) : permit;
   }
 
-  async #initialise({ reply }: HttpExchange, admitted: AdmittedRequest, permit: Permit): Promise<void> {
+  async #initialise({ request, reply }: HttpExchange, admitted: AdmittedRequest, permit: Permit): Promise<void> {
     const { responder, runtime } = this.#setting;
     const { id, method } = admitted.frame;
     const channel = new ObservedChannel(runtime.observers, "http");
-    const observed = this.#observe(admitted, channel);
+    const observed = this.#observe({ ...admitted, outerTrace: readTraceHeaders(request) }, channel);
     try {
       const answer = await this.#handshake(admitted);
       const headers = answer.kind === "result" ? this.#create(admitted, permit, channel) : {};
@@ -221,7 +221,10 @@ export class SessionHandler {
   }
 
   /** Records a handshake, which no dispatcher serves. */
-  #observe(admitted: AdmittedRequest, channel: ObservedChannel): ObservedRequest | undefined {
+  #observe(
+    admitted: AdmittedRequest & Pick<ClientRequest, "outerTrace">,
+    channel: ObservedChannel,
+  ): ObservedRequest | undefined {
     const { method, params } = admitted.frame;
     const known = { method: this.#methods.legacy.get(method), version: negotiate(params) };
     const request = { ...admitted, ...known, era: "legacy", call: undefined } as const;

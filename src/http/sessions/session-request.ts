@@ -5,6 +5,7 @@ import { toProgressSink, type ClientLog, type NotificationOutput } from "../../m
 import type { HeldBytes } from "../body.ts";
 import { acceptsType } from "../check-head.ts";
 import type { HttpExchange, HttpReply } from "../message.ts";
+import { readTraceHeaders } from "../check-envelope.ts";
 import type { EventStream } from "./event-log.ts";
 import type { Session } from "./session.ts";
 
@@ -34,6 +35,7 @@ export class SessionRequest extends ClientRequest {
   constructor(session: Session, { request, reply, bytes }: HttpExchange, admitted: AdmittedRequest) {
     const { clock, bounds } = session.streams.http;
     super(admitted, "legacy");
+    this.outerTrace = readTraceHeaders(request);
     this.reply = reply;
     this.#bytes = bytes;
     this.#session = session;

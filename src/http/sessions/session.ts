@@ -17,6 +17,7 @@ import type { Permit } from "../admission.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
 import { SessionRequest } from "./session-request.ts";
+import { readTraceHeaders } from "../check-envelope.ts";
 import { SessionStreams } from "./session-streams.ts";
 
 const nothing: readonly string[] = Object.freeze([]);
@@ -268,11 +269,12 @@ export class Session {
     this.dispatcher.whenIdle(() => this.#deps.permit.release());
   }
 
-  #ping({ reply }: HttpExchange, admitted: AdmittedRequest): void {
+  #ping(exchange: HttpExchange, admitted: AdmittedRequest): void {
     const { headers, http } = this.streams;
-    const request = { ...admitted, era: "legacy", version: this.version, method: ping, call: undefined } as const;
+    const [outerTrace, version] = [readTraceHeaders(exchange.request), this.version];
+    const request = { ...admitted, era: "legacy", version, method: ping, call: undefined, outerTrace } as const;
     observeRequest(http.runtime.observers, request, this.#deps.channel)?.answered(emptyResult);
-    http.responder.answer(reply, emptyResult, { id: admitted.frame.id, headers });
+    http.responder.answer(exchange.reply, emptyResult, { id: admitted.frame.id, headers });
   }
 
   /** Adds the rights of a caller: from now on the streams may carry data that needs them. */

@@ -20,6 +20,7 @@ import {
   type CallerView,
 } from "../../surface/caller.ts";
 import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
+import { readTraceContext, type TraceContext } from "../../surface/trace-context.ts";
 import type { SurfaceAddress } from "../reach-surface.ts";
 
 /** UTF-16 units of the JSON of the largest caller: more than an HTTP server accepts from a token verifier. */
@@ -178,7 +179,12 @@ export interface OperationParams<TVerb> {
 
 /** An operation that is answered once. */
 export interface RequestParams extends OperationParams<RequestVerb> {
-  readonly options: { readonly timeoutMs?: number; readonly since?: string; readonly caller?: Caller };
+  readonly options: {
+    readonly timeoutMs?: number;
+    readonly since?: string;
+    readonly caller?: Caller;
+    readonly trace?: TraceContext;
+  };
   /** The progress token, if the client listens to progress. */
   readonly progress: number | undefined;
 }
@@ -227,15 +233,18 @@ function readOptions(given: JsonValue | undefined): RequestParams["options"] | u
   return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) };
 }
 
-/** Reads the caller of a call; `undefined` for an invalid one. */
-function readCallerOf(
+/** Reads the caller and the trace context of a call; `undefined` for an invalid caller. Drops a malformed trace context. */
+function readOrigin(
   verb: RequestVerb,
-  given: JsonValue | undefined,
-): Pick<RequestParams["options"], "caller"> | undefined {
-  // Only procedures know their caller.
-  if (verb !== "call" || given === undefined) return {};
-  const caller = readCaller(given);
-  return caller && { caller };
+  { caller: given, trace: sent }: JsonObject,
+): Pick<RequestParams["options"], "caller" | "trace"> | undefined {
+  // Only procedures know them.
+  if (verb !== "call") return {};
+  const caller = given === undefined ? undefined : readCaller(given);
+  if (given !== undefined && caller === undefined) return undefined;
+  const trace = sent === undefined ? undefined : readTraceContext(sent);
+  if (trace === undefined) return caller === undefined ? {} : { caller };
+  return caller === undefined ? { trace } : { caller, trace };
 }
 
 function readTarget(params: JsonObject): { member: string; argument: JsonValue | undefined } | undefined {
@@ -251,7 +260,7 @@ export function readAsk(params: unknown): RequestParams | undefined {
   const options = readOptions(params["options"]);
   if (target === undefined || options === undefined || !isVerb(askVerbs, verb)) return undefined;
   if (progress !== undefined && !isNumber(progress)) return undefined;
-  const by = readCallerOf(verb, params["caller"]);
+  const by = readOrigin(verb, params);
   return by && { verb, ...target, options: { ...options, ...by }, progress };
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../schema/json.ts";
 import { ended, NextQueue, type Pushing, type Sink } from "../../spine/pushing.ts";
 import type { ValueMapper, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
 import { handleRejection } from "../../surface/fault.ts";
+import { readTraceContext } from "../../surface/trace-context.ts";
 import { SentRequest, type ClientSession, type Listener, type Prepared } from "./client-session.ts";
 import { toPartCodec, type PartCodec } from "./member-codec.ts";
 import { methods, newestWindow, streamWindow, WireError } from "./protocol.ts";
@@ -239,6 +240,8 @@ export class WireClient implements SurfaceChannel {
       if (options !== undefined) params["options"] = options;
       const caller = toCaller(operation, what);
       if (caller !== undefined) params["caller"] = caller;
+      const trace = toTrace(operation);
+      if (trace !== undefined) params["trace"] = trace;
       const token = this.#listen(operation, prepared);
       if (token !== undefined) params["progress"] = token;
       const request = new AskRequest({ session, prepared, to: this.#to, token, resolve, reject });
@@ -272,6 +275,12 @@ export class WireClient implements SurfaceChannel {
 /** @throws SurfaceError `INVALID_OPTION`. */
 function toCaller({ verb, options: { caller } }: Operation<RequestVerb>, what: string): JsonObject | undefined {
   return verb !== "call" || caller === undefined ? undefined : toCallerJson(caller, what);
+}
+
+/** Returns the trace context of a call, checked, since the author's code may pass any headers. */
+function toTrace({ verb, options: { trace } }: Operation<RequestVerb>): JsonObject | undefined {
+  const valid = verb !== "call" || trace === undefined ? undefined : readTraceContext(trace);
+  return valid && { ...valid };
 }
 
 function toOptions({ options: { timeoutMs, since } }: Operation<RequestVerb>): JsonObject | undefined {

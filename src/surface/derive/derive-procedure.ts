@@ -49,6 +49,7 @@ async function pass(
     answer = await upstream.call(wanted, {
       signal: context.signal,
       caller: context.caller,
+      trace: context.trace,
       onProgress: context.progress,
       // A call that may be repeated here may be repeated upstream. Otherwise the tag of the upstream member decides.
       ...(mayRepeat(context) ? { idempotent: true } : {}),
@@ -63,7 +64,7 @@ async function pass(
 }
 
 /**
- * Passes on a procedure of another surface: its caller, signal, progress, result and refusals. Errors about the state of the call keep
+ * Passes on a procedure of another surface: its caller, trace, signal, progress, result and refusals. Errors about the state of the call keep
  * their code, and so do the issues of an unchanged input. A call that loses its connection is sent again only if it is tagged `readOnly()`
  * here or there. If your own handler calls the returned one, a failure leaves the outcome of the whole unknown, unless the member is tagged
  * `readOnly()`.

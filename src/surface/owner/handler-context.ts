@@ -1,6 +1,7 @@
 import type { Scope } from "../../spine/scope.ts";
 import type { Caller } from "../caller.ts";
 import type { FaultReporter } from "../fault.ts";
+import type { TraceContext } from "../trace-context.ts";
 
 /** Key of the {@link HandlerMemory} in a {@link HandlerContext}. */
 export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.memory");
@@ -30,6 +31,8 @@ export interface HandlerContext<TProgress = unknown> {
 export interface ProcedureContext<TProgress = unknown> extends HandlerContext<TProgress> {
   /** The caller of the call, over every link. A process that connects by a link names its callers: trust them as far as that process. */
   readonly caller: Caller;
+  /** The trace context of the call, over every link. Pass it to calls of other surfaces, and to tracers as the parent of your spans. */
+  readonly trace: TraceContext | undefined;
 }
 
 /** Dependencies of the owner of a member. */

@@ -11,6 +11,7 @@ import { internalError, maskFault, runUnawaited } from "../fault.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { MaybeSchema, MemberOfKind } from "../member.ts";
 import { RelayedError, relaySteps } from "../relayed.ts";
+import { readTraceContext, type TraceContext } from "../trace-context.ts";
 import type { HandlerContext, OwnerDeps, ProcedureContext } from "./handler-context.ts";
 import { stepsPerTurn, nextTurn } from "./waiting.ts";
 
@@ -69,6 +70,10 @@ class OwnedCall implements ProcedureContext {
 
   get caller(): Caller {
     return this.#use.caller ?? anonymous;
+  }
+
+  get trace(): TraceContext | undefined {
+    return readTraceContext(this.#use.trace);
   }
 
   /** Returns true if the call may be sent twice. */

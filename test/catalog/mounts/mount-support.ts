@@ -47,6 +47,7 @@ export const context: MountContext = {
   caller: anonymous,
   progress() {},
   log() {},
+  trace: undefined,
   addMeta() {},
   ask: createAsks({ ...cannotAsk, ...quietCall }),
   call: () => Promise.reject(new TypeError("nothing can be called from here")),

@@ -6,12 +6,13 @@ import { type LiveSurface, implementSurface } from "../../../src/surface/impleme
 import { cellSource, type WritableSource } from "../../../src/surface/source.ts";
 
 /** A surface for whatever carries one: an answer, a value, a wait, numbers without an end, more than a frame takes,
- * and the caller. */
+ * the caller, and the trace context. */
 export const echo = defineSurface("echo", {
   say: procedure({ input: z.string(), output: z.string() }),
   wait: procedure({ output: z.string() }),
   blow: procedure({ input: z.number(), output: z.string() }),
   who: procedure({ output: z.unknown() }),
+  traced: procedure({ output: z.unknown() }),
   count: cell({ schema: z.number() }),
   numbers: stream({ output: z.number() }),
 });
@@ -47,6 +48,7 @@ export function startEcho(): LiveEcho {
         });
       }),
     blow: (bytes) => "x".repeat(bytes),
+    traced: (_input, { trace }) => trace ?? null,
     who: (_input, { caller }) => ({ caller, key: callerKey(caller) }),
     count,
     numbers: async function* () {

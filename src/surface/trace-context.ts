@@ -1,7 +1,6 @@
 import { isJsonObject } from "../schema/json.ts";
-import { toDefined } from "./to-defined.ts";
 
-/** The trace context that a client sent in `_meta` (SEP-414), in the form of the W3C headers. */
+/** A trace context in the form of the W3C headers. MCP clients send it in `_meta` (SEP-414), HTTP clients in headers. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
@@ -31,13 +30,17 @@ function readList(value: unknown, form: RegExp, { length, members }: ListBounds)
   return parts.length <= members && parts.every((part) => form.test(part.trim())) ? value : undefined;
 }
 
-/** Reads the trace context of a `_meta`. Drops malformed fields; without a valid `traceparent` there is no context. */
-export function readTraceContext(meta: unknown): TraceContext | undefined {
-  if (!isJsonObject(meta)) return undefined;
-  const field = (key: keyof TraceContext): unknown => (Object.hasOwn(meta, key) ? meta[key] : undefined);
+/** Reads a trace context, a frozen object. Drops malformed and long fields; without a valid `traceparent` there is no context. */
+export function readTraceContext(carrier: unknown): TraceContext | undefined {
+  if (!isJsonObject(carrier) || !Object.hasOwn(carrier, "traceparent")) return undefined;
+  const field = (key: keyof TraceContext): unknown => (Object.hasOwn(carrier, key) ? carrier[key] : undefined);
   const traceparent = field("traceparent");
   if (typeof traceparent !== "string" || !traceparentForm.test(traceparent)) return undefined;
   const tracestate = readList(field("tracestate"), tracestateForm, maxTracestate);
   const baggage = readList(field("baggage"), baggageForm, maxBaggage);
-  return Object.freeze(toDefined({ traceparent, tracestate, baggage }));
+  return Object.freeze({
+    traceparent,
+    ...(tracestate === undefined ? {} : { tracestate }),
+    ...(baggage === undefined ? {} : { baggage }),
+  });
 }

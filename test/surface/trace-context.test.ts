@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTraceContext } from "../../src/observe/trace-context.ts";
+import { readTraceContext } from "../../src/surface/trace-context.ts";
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

@@ -270,6 +270,8 @@ export interface PromptEntry extends AnyEntry {
   /** The wire name. */
   readonly name: string;
   readonly arguments: readonly PromptArgument[];
+  /** The JSON Schema of the arguments, for redaction. Agents do not see it. */
+  readonly inputSchema: JsonSchema;
   /** Converts arguments to the input of `render`, perhaps asynchronously. @throws SurfaceError `VALIDATION_ERROR`. */
   check(args: JsonObject): unknown;
   /** Returns the JSON text of its messages, an array. Called by `call/` only. */

@@ -64,7 +64,8 @@ function describeTool(tool: ToolEntry | undefined): Described | undefined {
 }
 
 function describePrompt(prompt: PromptEntry | undefined): Described | undefined {
-  return prompt && { guard: prompt, operation: { kind: "prompt", id: prompt.id, name: prompt.name, mutates: false } };
+  const operation = prompt && ({ kind: "prompt", id: prompt.id, name: prompt.name, mutates: false } as const);
+  return operation && { guard: prompt, operation, input: prompt.inputSchema };
 }
 
 function describeResource(resource: (EntryGuard & { readonly id: string }) | undefined): Described | undefined {

@@ -28,7 +28,7 @@ export interface Observer {
 }
 
 /** An observer, or its `record` alone. */
-export type ObserverOption = Observer | Observer["record"];
+export type ObserverOption = Observer | ((observation: Observation) => void);
 
 const beforeTimeoutMs = 10_000;
 

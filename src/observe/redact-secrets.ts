@@ -1,6 +1,6 @@
 import { listOf, textOfBytes, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { listKeywords } from "../schema/keywords.ts";
+import { isSensitive, listKeywords } from "../schema/keywords.ts";
 import { isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 
@@ -54,6 +54,7 @@ class SchemaReader {
       for (const key of listKeywords)
         if (key !== "prefixItems" && Array.isArray(schema[key])) queue.push(...schema[key]);
       queue.push(schema["if"], schema["then"], schema["else"], this.#target(schema["$ref"]));
+      if (isJsonObject(schema["dependentSchemas"])) queue.push(...Object.values(schema["dependentSchemas"]));
     }
     return [...found];
   }
@@ -69,24 +70,27 @@ class SchemaReader {
   }
 }
 
+/** Returns whether a schema marks its values, or the names of their fields, as secret. */
 function isSecretSchema(schema: JsonObject): boolean {
-  return schema["writeOnly"] === true || schema["x-sensitive"] === true || schema["format"] === "password";
+  const { propertyNames } = schema;
+  return isSensitive(schema) || (isJsonObject(propertyNames) && isSensitive(propertyNames));
 }
 
 /** Returns the schemas of a field: by name, by pattern, or for all other fields. */
 function* schemasOfField(schemas: readonly JsonObject[], name: string): Iterable<unknown> {
   for (const schema of schemas) {
-    const { properties, patternProperties, additionalProperties } = schema;
+    const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
     if (isJsonObject(properties) && Object.hasOwn(properties, name)) yield properties[name];
     // Every pattern counts: to run an author's expression on a caller's name may take long.
     if (isJsonObject(patternProperties)) yield* Object.values(patternProperties);
     yield additionalProperties;
+    yield unevaluatedProperties;
   }
 }
 
 function* schemasOfItem(schemas: readonly JsonObject[]): Iterable<unknown> {
-  for (const { items, prefixItems } of schemas) {
-    yield items;
+  for (const { items, prefixItems, contains, unevaluatedItems } of schemas) {
+    yield* [items, contains, unevaluatedItems];
     if (Array.isArray(prefixItems)) yield* prefixItems;
   }
 }
@@ -107,7 +111,7 @@ class Redaction {
     if (schemas.some(isSecretSchema)) return redacted;
     this.#left -= 1;
     if (this.#left < 0 || depth > maxDepth) return omitted;
-    if (typeof value === "string") return this.#copyText(value, depth);
+    if (typeof value === "string") return this.#copyText(value, schemas, depth);
     if (Array.isArray(value)) return this.#copyList(value, schemas, depth);
     return isJsonObject(value) ? this.#copyFields(value, schemas, depth) : value;
   }
@@ -137,13 +141,22 @@ class Redaction {
   }
 
   /** Copies a text. JSON within a text may have secret names, too. */
-  #copyText(text: string, depth: number): string {
+  #copyText(text: string, schemas: readonly JsonObject[], depth: number): string {
     if (!/^\s*[[{]/.test(text)) return clipText(text, maxTextBytes);
     if (text.length > maxJsonLength) return omitted;
     try {
       // The result of JSON.parse() is JSON.
       const json = JSON.parse(text) as JsonValue;
-      return clipText(JSON.stringify(this.copy(json, [], depth + 1)), maxTextBytes);
+      return clipText(
+        JSON.stringify(
+          this.copy(
+            json,
+            schemas.map(({ contentSchema }) => contentSchema),
+            depth + 1,
+          ),
+        ),
+        maxTextBytes,
+      );
     } catch {
       return clipText(text, maxTextBytes);
     }
@@ -153,8 +166,10 @@ class Redaction {
 /**
  * Creates the redactor for the `values` of an observer. It replaces the values of secret fields by `"[redacted]"`, at every depth:
  *
- * - fields whose schema has `writeOnly: true`, `"x-sensitive": true` or `format: "password"`,
+ * - fields whose schema has `sensitive: true`, `"x-sensitive": true`, `writeOnly: true` or `format: "password"`, in zod by `.meta()`,
  * - fields with a secret name, such as `password`, `apiKey`, `cookie` or `access_token`, also in JSON within texts.
+ *
+ * In a schema with a secret, parts that agents see shortened, such as the second level of a recursive schema, are secret as a whole.
  *
  * Other texts stay as they are, so do not record values of tools that carry secrets in free text. Copies are bounded: 1,000 values,
  * 16 levels, 2 KiB a text.

@@ -70,6 +70,19 @@ export function isAnnotation(key: string): boolean {
   return annotationKeywords.has(key) || key.startsWith("x-");
 }
 
+/** The mark of secrets in schemas that agents see. */
+export const sensitiveKey = "x-sensitive";
+
+/** Tells whether a node marks its values as secret: records of requests leave them out. */
+export function isSensitive(node: Readonly<Record<string, unknown>>): boolean {
+  return (
+    node["sensitive"] === true ||
+    node[sensitiveKey] === true ||
+    node["writeOnly"] === true ||
+    node["format"] === "password"
+  );
+}
+
 /** Tells whether a keyword accepts any name of a field, and so has no effect. */
 export function isAnyName(key: string, value: JsonValue | undefined): boolean {
   return key === "propertyNames" && value !== undefined && canonicalText(value) === anyName;

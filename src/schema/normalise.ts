@@ -8,6 +8,7 @@ import {
   keywordGroups,
   keywordsByType,
   orderKeywords,
+  sensitiveKey,
 } from "./keywords.ts";
 import { isNode, maxSchemaDepth, maxSchemaNodes, tidyNode } from "./schema-document.ts";
 import type { Located, SchemaDocument, SchemaNode } from "./schema-document.ts";
@@ -61,7 +62,8 @@ function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   const standIn = standInAt(walk, raw);
   if (standIn !== undefined) {
     walk.standIns += 1;
-    return standIn;
+    // The part that is left out may have the secret.
+    return walk.document.hasSecrets ? { ...standIn, [sensitiveKey]: true } : standIn;
   }
   const base = isNode(raw) && typeof raw["$id"] === "string" ? raw : outer;
   walk.active.add(raw);

@@ -4,10 +4,12 @@ import { isStandardType } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import {
   definitionKeywords,
+  isSensitive,
   keywordOrder,
   listKeywords,
   mapKeywords,
   schemaKeywords,
+  sensitiveKey,
   standardFormats,
 } from "./keywords.ts";
 import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
@@ -66,7 +68,7 @@ const typedForms: ReadonlyMap<unknown, { type: string; keyword: string }> = new 
 /**
  * Tidies one node without descending. Boolean schemas become objects, draft-07 tuples `prefixItems`, unknown types descriptions.
  * Drops non-standard formats, patterns that do not compile, `$schema`, `$id`, `$defs` and keywords that 2020-12 does not have
- * (except `x-…`). Leaves schemas below the node and `$ref` as they are.
+ * (except `x-…`). Writes every mark of a secret as `x-sensitive` or `writeOnly`. Leaves schemas below the node and `$ref` as they are.
  */
 export function tidyNode(raw: unknown): SchemaNode {
   if (!isNode(raw)) return raw === false ? { not: {} } : {};
@@ -76,6 +78,7 @@ export function tidyNode(raw: unknown): SchemaNode {
     const tidied = tidyKeyword(key, value);
     if (tidied !== undefined) node[key] = tidied;
   }
+  if (isSensitive(raw) && !isSensitive(node)) node[sensitiveKey] = true;
   return dropAbsentArms(dropStaleForm(withKnownType(node)));
 }
 
@@ -166,6 +169,7 @@ export class SchemaDocument {
   readonly root: unknown;
   /** Nodes by `$id` and `#anchor`. Created for the first reference that needs them. */
   #names: ReadonlyMap<string, SchemaNode> | undefined;
+  #hasSecrets: boolean | undefined;
 
   constructor(root: unknown) {
     this.root = root;
@@ -174,6 +178,11 @@ export class SchemaDocument {
   /** The base of references at the root. */
   get base(): SchemaNode {
     return isNode(this.root) ? this.root : {};
+  }
+
+  /** Whether a node anywhere in the document marks a secret. */
+  get hasSecrets(): boolean {
+    return (this.#hasSecrets ??= hasSecretWithin(this.root));
   }
 
   /**
@@ -223,6 +232,17 @@ function indexNames(root: unknown): Map<string, SchemaNode> {
     for (const [key, value] of Object.entries(node)) queue.push(...schemasOf(key, value));
   }
   return names;
+}
+
+function hasSecretWithin(root: unknown): boolean {
+  // References may lead anywhere, so every object counts. Zod's recursive schemas are circles.
+  const found = new Set<unknown>([root]);
+  for (const part of found) {
+    if (typeof part !== "object" || part === null) continue;
+    if (isNode(part) && isSensitive(part)) return true;
+    for (const below of Object.values(part)) found.add(below);
+  }
+  return false;
 }
 
 function schemasOf(key: string, value: unknown): readonly unknown[] {

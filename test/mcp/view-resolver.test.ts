@@ -33,7 +33,15 @@ function toTool(name: string, more: Partial<ToolEntry> = {}): ToolEntry {
 
 /** Beside the tools, for those who were granted `prompts`. */
 const prompt: PromptEntry = {
-  ...{ id: "p", name: "p", origin: 'prompt "p"', title: undefined, description: undefined, arguments: [] },
+  ...{
+    id: "p",
+    name: "p",
+    origin: 'prompt "p"',
+    title: undefined,
+    description: undefined,
+    arguments: [],
+    inputSchema: {},
+  },
   ...{ scopes: ["s:read", "prompts"], requires: { scopes: ["prompts"], scopesAny: [] } },
   check: () => ({}),
   render: () => Promise.resolve("[]"),

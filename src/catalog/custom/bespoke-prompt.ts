@@ -154,6 +154,7 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: Be
     description: prompt.description,
     ...freezeDisplayMetadata(prompt),
     ...toGuard(source.scopes.read, prompt),
+    inputSchema: schema.json,
     arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, source))),
     check: (args) => checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin),
     async render(input, call) {

@@ -1,6 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
 import type { Schema } from "../../schema/standard.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { ScopeOptions } from "../../tags/scopes.ts";
 import type { Confirm } from "../../tags/tool-options.ts";
 import type { NestedCallOptions, ToolContext } from "../context/tool-context.ts";
@@ -102,8 +103,12 @@ export interface MountSource<TNames extends MountNames = MountNames> {
   resources?(): readonly MountedResource[];
   /** Reads a path: JSON, the result of `body()`, or a promise; `undefined` if it is absent. Required with {@link resources}. */
   read?(path: string, context: MountContext): unknown;
-  /** Calls `changed` whenever a path may have changed. Returns a function that stops it. @default announces no change */
-  watch?(path: string, changed: () => void): () => void;
+  /**
+   * Calls `changed` whenever a path may have changed for the caller who watches it. Returns a function that stops it.
+   *
+   * @default announces no change
+   */
+  watch?(path: string, changed: () => void, watcher: { readonly caller: Caller }): () => void;
 }
 
 /** a source -> its names: of a union, those of all arms; any names if the type does not tell. */

@@ -22,6 +22,7 @@ import { Refusal, SurfaceError } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import { Newest } from "../../spine/pushing.ts";
 import type { SurfaceClient } from "../../surface/client.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { type FaultReporter, handleRejection, internalError, runUnawaited } from "../../surface/fault.ts";
 import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
@@ -143,7 +144,7 @@ function textOfGuard({ scopes, requires }: EntryGuard): string {
  */
 function openChanges(
   source: MountSource,
-  path: string,
+  { path, caller }: { readonly path: string; readonly caller: Caller },
   fail: (cause: unknown) => void,
 ): AsyncIterable<unknown> | undefined {
   if (source.watch === undefined) return undefined;
@@ -151,7 +152,7 @@ function openChanges(
     // Changes are returned only if `stop` is a function.
     runUnawaited(() => Reflect.apply(stop as () => unknown, undefined, []), fail);
   });
-  const stop: unknown = source.watch(path, () => changes.tell(undefined));
+  const stop: unknown = source.watch(path, () => changes.tell(undefined), { caller });
   if (typeof stop === "function") return changes;
   handleRejection(stop, fail);
   throw new SurfaceError("INVALID_OPTION", `Cannot watch "${path}": its source's watch() must return a function`);
@@ -199,7 +200,7 @@ class Reader {
     };
     const contents = followChanges({
       read: (call) => this.readListed(call),
-      open: (_call) => runHandler(() => openChanges(source, this.#path, fail), where),
+      open: ({ caller }) => runHandler(() => openChanges(source, { path: this.#path, caller }, fail), where),
       ...{ signal: use.signal, caller: use.caller, where, report, failure },
     });
     let last: { readonly content: ResourceContent | undefined } | undefined;

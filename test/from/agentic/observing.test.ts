@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agenticService } from "../../../src/from/agentic/agentic-service.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import type { AgenticService, Observe } from "../../../src/from/agentic/service-shape.ts";
 import { context } from "../../catalog/mounts/mount-support.ts";
 import { act, settled, show, stage, state, type Actions, type States } from "./support.ts";
@@ -21,7 +22,7 @@ describe("an observed service", () => {
     const first = source.subscribe(() => {});
     const second = source.subscribe(() => {});
     const other = agenticService(service, { states: "tool" }).subscribe(() => {});
-    const watching = source.watch?.("state/hp", () => {});
+    const watching = source.watch?.("state/hp", () => {}, { caller: anonymous });
     expect([actions.opened, states.opened]).toEqual([1, 1]);
     first();
     first();

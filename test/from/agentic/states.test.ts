@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Refusal } from "../../../src/errors.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import { readState, settled, show, stage, state, type Shown } from "./support.ts";
 
 /** How often it was told that something has changed, by path. */
 function watchAll({ source }: Shown, paths: readonly string[]): Record<string, number> {
   const told: Record<string, number> = Object.fromEntries(paths.map((path) => [path, 0]));
-  for (const path of paths) source.watch?.(path, () => void (told[path] = (told[path] ?? 0) + 1));
+  for (const path of paths)
+    source.watch?.(path, () => void (told[path] = (told[path] ?? 0) + 1), { caller: anonymous });
   return told;
 }
 

@@ -213,3 +213,45 @@ export function schemasSource(members) {
   const lines = indexes(members).map((index) => `  "${keyOf(index)}": ${kindOf(index).schema},`);
   return `import { z } from "zod";\nexport const schemas = {\n${lines.join("\n")}\n};\n`;
 }
+
+const procedures = [
+  { text: "t.procedure.query(() => 1)", expose: '"resource"' },
+  { text: "t.procedure.input(z.object({ id: z.string() })).query(({ input }) => input)", expose: '"tool"' },
+  {
+    text: "t.procedure.input(z.object({ id: z.string() })).mutation(({ input }) => input)",
+    expose: "{ tool: { confirm: true } }",
+  },
+  { text: "t.procedure.subscription(async function* () { yield 1; })", expose: '"resource"' },
+  { text: "t.procedure.mutation(() => 1)", expose: '"tool"' },
+];
+
+/** A tRPC router of so many procedures, twenty in each of its parts; `mounted`: all of them exposed in an app, whose names are asserted. */
+export function routerSource(count, { mounted = true } = {}) {
+  const at = (index) => ({
+    ...procedures[index % procedures.length],
+    part: `part${Math.floor(index / 20)}`,
+    key: `p${index}`,
+  });
+  const all = Array.from({ length: count }, (_, index) => at(index));
+  const parts = [...new Set(all.map(({ part }) => part))].map((part) => {
+    const own = all.filter((each) => each.part === part).map(({ key, text }) => `    ${key}: ${text},`);
+    return `  ${part}: t.router({\n${own.join("\n")}\n  }),`;
+  });
+  const exposing = `
+const app = mcpTrpc(router, {
+${all.map(({ part, key, expose }) => `  "${part}.${key}": ${expose},`).join("\n")}
+}, { context: () => ({ user: "a" }) });
+const tools: readonly ToolNames<typeof app>[] = [${count > 1 ? '"part0_p1"' : ""}];
+const mutating: readonly MutatingToolNames<typeof app>[] = [];
+`;
+  return `import { initTRPC } from "@trpc/server";
+import { z } from "zod";
+import type { MutatingToolNames, ToolNames } from "surface-mcp";
+import { mcpTrpc } from "surface-mcp/from/trpc";
+const t = initTRPC.context<{ readonly user: string }>().create();
+const router = t.router({
+${parts.join("\n")}
+});
+export const record = router._def.record;
+${mounted ? exposing : ""}`;
+}

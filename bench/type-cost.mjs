@@ -8,6 +8,7 @@ import {
   handWrittenKinds,
   handWrittenSource,
   projectionSource,
+  routerSource,
   schemasSource,
   surfaceSource,
 } from "./surface-source.mjs";
@@ -43,7 +44,10 @@ function measureSource(folder, source) {
     noUnusedLocals: false,
     skipLibCheck: true,
     rootDir: root,
-    paths: { "surface-mcp": ["./package/index.d.ts"] },
+    paths: {
+      "surface-mcp": ["./package/index.d.ts"],
+      "surface-mcp/from/trpc": ["./package/from/trpc/index.d.ts"],
+    },
   };
   writeFileSync(join(folder, "surface.ts"), source);
   writeFileSync(
@@ -76,6 +80,18 @@ export function measureProjectionCost(members) {
     const whole = measureSource(folder, projectionSource(members));
     const { instantiations } = measureSource(folder, projectionSource(members, { derived: false }));
     return { members, ...whole, perMember: (whole.instantiations - instantiations) / members };
+  });
+}
+
+/** What it costs besides to expose every procedure of a tRPC router of this size: a row as those of {@link measureTypeCost}. */
+export function measureRouterCost(procedures) {
+  return withDeclarations((folder) => {
+    const whole = measureSource(folder, routerSource(procedures));
+    const { instantiations } = measureSource(folder, routerSource(procedures, { mounted: false }));
+    const fixed =
+      measureSource(folder, routerSource(0)).instantiations -
+      measureSource(folder, routerSource(0, { mounted: false })).instantiations;
+    return { procedures, ...whole, perProcedure: (whole.instantiations - instantiations - fixed) / procedures };
   });
 }
 

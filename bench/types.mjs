@@ -7,11 +7,13 @@
  * the surface does. Projections, members with handlers, and tools, prompts, resources and operations written by hand have
  * budgets of their own. Times are shown and not judged: they depend on the machine.
  */
-import { measureHandlerCost, measureProjectionCost, measureTypeCost } from "./type-cost.mjs";
+import { measureHandlerCost, measureProjectionCost, measureRouterCost, measureTypeCost } from "./type-cost.mjs";
 
 const budget = Number(process.env.TYPE_BUDGET ?? 300);
 /** Of a projected member, besides both surfaces. */
 const projectionBudget = 420;
+/** Of an exposed procedure of a router, besides the router. */
+const procedureBudget = 400;
 /** How much dearer a member of the largest surface may be than one of the smallest before growth is not linear. */
 const maxGrowth = 1.15;
 
@@ -62,6 +64,14 @@ console.log(
 const isProjectionDear = projection.perMember > projectionBudget;
 if (isProjectionDear) console.error("over budget: a projected member");
 
+const router = measureRouterCost(1000);
+console.log(
+  `a tRPC router of ${router.procedures} procedures, all exposed: ${router.perProcedure.toFixed(0)} a procedure besides the router (budget ${procedureBudget}), check ${router.checkSeconds} s`,
+);
+
+const isProcedureDear = router.perProcedure > procedureBudget;
+if (isProcedureDear) console.error("over budget: an exposed procedure");
+
 const handlers = measureHandlerCost(50);
 console.log("\ninstantiations of an entry with a schema and a handler: the first of its kind, and each further one");
 console.table(Object.fromEntries(handlers.map(({ kind, first, each }) => [kind, { first, each: Math.round(each) }])));
@@ -73,4 +83,4 @@ for (const { kind } of dear) {
   const { first, each } = handlerBudgets[kind];
   console.error(`over budget: ${kind}, of which the first may cost ${first} and each further one ${each}`);
 }
-process.exitCode = isProjectionDear || dear.length > 0 ? 1 : 0;
+process.exitCode = isProjectionDear || isProcedureDear || dear.length > 0 ? 1 : 0;

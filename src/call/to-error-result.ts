@@ -164,9 +164,9 @@ function fromRefusal(refusal: Refusal, at: ThrownAt): ErrorResult {
   const code = clipText(refusal.code, maxCodeBytes);
   const message = clipText(refusal.message, maxMessageBytes);
   const given = refusal.details;
-  if (given === undefined) return createErrorResult(code, message);
+  const { requiredCapabilities, issues = [] } = ownFactsOf(refusal);
+  if (given === undefined) return createErrorResult(code, message, { issues });
   const details = writeDetails(given);
-  const { requiredCapabilities } = ownFactsOf(refusal);
   if (requiredCapabilities !== undefined) return createErrorResult(code, message, { details, requiredCapabilities });
   if (details !== undefined) return createErrorResult(code, message, { details });
   const withheld = new SurfaceError(

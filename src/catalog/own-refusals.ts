@@ -1,4 +1,4 @@
-import { Refusal, SurfaceError } from "../errors.ts";
+import { Refusal, SurfaceError, type Issue } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskKind } from "./asking/asking.ts";
 import type { ErrorResult } from "./outcome.ts";
@@ -12,6 +12,8 @@ interface OwnFacts {
   readonly sessionEnded?: string;
   /** The question that was open when the deadline passed, and the time for which it was open. */
   readonly unanswered?: string;
+  /** The problems of the arguments, which a parser of the application has found. */
+  readonly issues?: readonly Issue[];
   /** Set for the refusal of a nested call that could not be made. */
   readonly unreached?: Pick<ErrorResult, "correlationId">;
 }
@@ -86,6 +88,11 @@ export function unreachedFault(refusal: Refusal): SurfaceError | undefined {
     ...(correlationId === undefined ? {} : { correlationId }),
     cause: refusal,
   });
+}
+
+/** Creates the `VALIDATION_ERROR` of arguments that a parser of the application has refused. Paths are those of the arguments. */
+export function createInvalidInput(issues: readonly Issue[]): Refusal {
+  return withFacts(new Refusal("VALIDATION_ERROR", "the arguments do not fit"), { issues });
 }
 
 /** The methods of a call without a client. */

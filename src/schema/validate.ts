@@ -101,7 +101,7 @@ const typeRegExp =
   /\b(expected|must be) (?:an? )?(date|bigint|map|set)(?:, received string|(?=, received| but received| \(was))/gi;
 
 /** Names the wire form in a message: a caller who sent JSON cannot send a date, and has a schema that asks for a string. */
-function rewordForWire(message: string): string {
+export function rewordForWire(message: string): string {
   return message.replaceAll(typeRegExp, (found, verb: string, type: string) => {
     const form = wireNames.get(type.toLowerCase());
     return form === undefined ? found : `${verb} ${form}`;

@@ -32,6 +32,8 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { agent, mcpAgent } from "surface-mcp/from/agent";
 import { agenticService, mcpAgentic } from "surface-mcp/from/agentic";
 import { invoker, mcpInvoker } from "surface-mcp/from/invoker";
+import { fromTrpc, loadTrpc, mcpTrpc } from "surface-mcp/from/trpc";
+import { initTRPC } from "@trpc/server";
 import { http, httpHandler } from "surface-mcp/http";
 import { attach } from "surface-mcp/sdk-v1";
 import { createTestClient } from "surface-mcp/testing";
@@ -77,6 +79,16 @@ declare const tools: import("surface-mcp/from/invoker").ToolInvoker;
 declare const localTools: typeof tools;
 declare const remoteTools: typeof tools;
 declare const writer: all.MountSource;
+function createRouter() {
+  const t = initTRPC.context<{ readonly user: string }>().create();
+  return t.router({
+    orders: t.procedure.query(() => []),
+    order: { show: t.procedure.query(() => 1), cancel: t.procedure.mutation(() => 1) },
+    reports: { daily: t.procedure.query(() => 1) },
+  });
+}
+declare const router: ReturnType<typeof createRouter>;
+declare const context: () => { readonly user: string };
 declare function readLines(node: string): AsyncIterable<string>;
 `;
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as agentic from "../../src/from/agentic/index.ts";
 import * as agents from "../../src/from/agent/index.ts";
 import * as invokers from "../../src/from/invoker/index.ts";
+import * as trpc from "../../src/from/trpc/index.ts";
 import * as http from "../../src/http/index.ts";
 import * as audit from "../../src/audit/index.ts";
 import * as main from "../../src/index.ts";
@@ -25,6 +26,7 @@ const live = main.implementSurface(surface, handlers);
 const app = main.mcp(surface).implement(handlers);
 const { client } = main.surfaceClientRef(live);
 const service = { states: () => ({}), actions: () => ({}), execute: () => ({}) };
+const router = { _def: { record: {}, procedures: {} } };
 const chain = { list: () => [], invoke: () => undefined };
 const server = { setRequestHandler() {}, setNotificationHandler() {}, registerCapabilities() {} };
 const resource = "https://ci.example/mcp";
@@ -93,6 +95,8 @@ const fed: Readonly<Record<string, Feed>> = {
   attach: (no) => v1.attach(app, server as never, no),
   agent: (no: object) => agents.agent({ name: "a", run: async () => "", ...no } as never),
   mcpAgent: (no) => agents.mcpAgent(agents.agents(), no),
+  fromTrpc: (no: object) => trpc.fromTrpc(router, {}, { context: () => ({}), ...no }),
+  mcpTrpc: (no: object) => trpc.mcpTrpc(router, {}, { context: () => ({}), ...no }),
   agenticService: (no) => agentic.agenticService(service as never, no),
   mcpAgentic: (no) => agentic.mcpAgentic(service as never, no),
   invokers: (no) => invokers.invokers([chain], no),
@@ -123,7 +127,7 @@ const without: ReadonlySet<string> = new Set([
   ...["richContent", "surfaceClientRef", "surfaceClients", "withJsonSchema", "fromRateLimiterFlexible", "RpcFailure"],
   // What they take is data of a result, and not an option.
   ...["audioBlock", "imageBlock", "linkBlock", "resourceBlock", "textBlock", "readViewRules", "assertExposure"],
-  ...["agents", "invoker", "toJSONSchema"],
+  ...["agents", "invoker", "loadTrpc", "toJSONSchema"],
 ]);
 
 async function failureOf(run: () => unknown): Promise<unknown> {
@@ -145,6 +149,7 @@ describe("options of public functions", () => {
       v1,
       agents,
       agentic,
+      trpc,
       invokers,
     ];
     const functions = entries.flatMap((entry) =>

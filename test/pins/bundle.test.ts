@@ -86,9 +86,10 @@ describe("the bundle", () => {
   });
 
   it.each([
-    ["from/agentic", /\/from\/(?:agent|invoker)\/|\/sdk-v1\//],
-    ["from/invoker", /\/from\/(?:agent|agentic)\/|\/sdk-v1\//],
-    ["from/agent", /\/from\/(?:agentic|invoker)\/|\/sdk-v1\//],
+    ["from/agentic", /\/from\/(?:agent|invoker|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/invoker", /\/from\/(?:agent|agentic|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/agent", /\/from\/(?:agentic|invoker|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/trpc", /\/from\/(?:agent|agentic|invoker)\/|\/sdk-v1\//],
     ["sdk-v1", /\/from\//],
     ["otel", /\/(?:from|sdk-v1)\//],
     ["audit", /\/(?:from|sdk-v1)\//],
@@ -99,7 +100,9 @@ describe("the bundle", () => {
       expect(sources.filter((path) => path.startsWith(`src/${entry}/`)).length).toBeGreaterThan(0);
       expect(sources.filter((path) => other.test(path) || path.startsWith("src/http/"))).toEqual([]);
       const { imports } = await bundle(`export * from "surface-mcp/${entry}";`, { splitting: true });
-      expect(imports.filter((name) => /^@(?:adobe|modelcontextprotocol)\/|^node:(?:http|net)$/.test(name))).toEqual([]);
+      expect(
+        imports.filter((name) => /^@(?:adobe|modelcontextprotocol|trpc)\/|^node:(?:http|net)$/.test(name)),
+      ).toEqual([]);
     },
   );
 

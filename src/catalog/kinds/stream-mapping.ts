@@ -1,13 +1,13 @@
 import { SurfaceError } from "../../errors.ts";
-import type { CompiledSchema } from "../../schema/compile-schema.ts";
-import { deepFreeze, type JsonSchema } from "../../schema/json.ts";
+import { deepFreeze, type JsonObject, type JsonSchema } from "../../schema/json.ts";
 import { LinkedAbort } from "../../spine/signals.ts";
 import { capField, compileOutput, readField, toFieldSchema, type NumberField } from "../tool-schemas.ts";
 import { originOf, type KindMapping } from "./mapping.ts";
 import { encodeBare, stringifyBare, toListenedEntries, toMemberView } from "./resource-entries.ts";
 import { toWaitingTool } from "./waiting-tool.ts";
 
-interface PullLimits {
+/** Bounds of pulled items. */
+export interface PullLimits {
   readonly maxItems: number;
   readonly waitMs: number;
 }
@@ -88,11 +88,31 @@ const longestWait: NumberField = {
   description: "Return the items so far after this many milliseconds",
 };
 
-function toPullSchema(output: CompiledSchema): JsonSchema {
+/** The arguments of a tool that pulls items. */
+export interface PullArguments {
+  /** The argument that bounds the wait. */
+  readonly wait: NumberField;
+  readonly fields: Readonly<Record<string, JsonSchema>>;
+  /** Reads the arguments. @throws SurfaceError `VALIDATION_ERROR`. */
+  readonly readFields: (args: JsonObject) => PullLimits;
+}
+
+/** Returns the arguments of a tool that pulls items. @param timeoutMs - the longest wait. @default 60,000 */
+export function toPullArguments(timeoutMs: number | undefined): PullArguments {
+  const wait = capField(longestWait, timeoutMs);
+  return {
+    wait,
+    fields: { max_items: toFieldSchema(itemLimit), wait_ms: toFieldSchema(wait) },
+    readFields: (args) => ({ maxItems: readField(itemLimit, args), waitMs: readField(wait, args) }),
+  };
+}
+
+/** Returns the schema of pulled items. @param item - the schema of one. */
+export function toPullSchema(item: JsonSchema): JsonSchema {
   return deepFreeze({
     type: "object",
     properties: {
-      items: { type: "array", items: { ...output.bare.json } },
+      items: { type: "array", items: { ...item } },
       ended: { type: "boolean", description: "The stream has ended: no items follow" },
     },
     required: ["items", "ended"],
@@ -105,12 +125,9 @@ export const streamMapping: KindMapping<"stream"> = {
   asTool(exposed) {
     const { key, member, channel, options } = exposed;
     const output = compileOutput(member.output, originOf(exposed));
-    const wait = capField(longestWait, options.timeoutMs);
     return toWaitingTool(exposed, {
-      wait,
-      fields: { max_items: toFieldSchema(itemLimit), wait_ms: toFieldSchema(wait) },
-      readFields: (args) => ({ maxItems: readField(itemLimit, args), waitMs: readField(wait, args) }),
-      output: toPullSchema(output),
+      ...toPullArguments(options.timeoutMs),
+      output: toPullSchema(output.bare.json),
       async run(pull, call) {
         const open = (signal: AbortSignal): AsyncIterable<unknown> =>
           channel.subscribe({ verb: "open", member: key, argument: pull.input, options: { signal } });

@@ -22,7 +22,10 @@ export const slackMs = 5000;
 const heartbeatMs = 1000;
 
 /** Reports the seconds waited as progress until `work` settles. The timer does not keep the process alive. */
-export async function withHeartbeat<TAnswer>(work: Promise<TAnswer>, call: EntryCall): Promise<TAnswer> {
+export async function withHeartbeat<TAnswer>(
+  work: Promise<TAnswer>,
+  call: Pick<EntryCall, "progress">,
+): Promise<TAnswer> {
   let seconds = 0;
   const timer = setInterval(() => {
     seconds += 1;

@@ -1,0 +1,123 @@
+import type { ExposedResourceKeys, ExposedToolKeys } from "../../catalog/expose.ts";
+import type { MountedOperation, MountedResource } from "../../catalog/mounts/mount.ts";
+import type { MayCollide, WireNamesChecked } from "../../catalog/wire-name.ts";
+import type { LiteralKeys } from "../../surface/define-surface.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
+
+/** The kind of a procedure. A query and a subscription only read. */
+export type RpcKind = "query" | "mutation" | "subscription";
+
+/** Options of a mutation as a tool. */
+export type RpcToolOptions = Omit<
+  MountedOperation,
+  "name" | "type" | "inputSchema" | "outputSchema" | "errorSchemas" | "visibility" | "canCall" | "callScopes"
+>;
+
+/** Options of a query or a subscription as a tool. */
+export type RpcReadOptions = Omit<RpcToolOptions, "destructive">;
+
+/** Options of a query or a subscription as a resource. */
+export type RpcResourceOptions = Omit<MountedResource, "path" | "mimeType">;
+
+/** The value of one procedure in an expose map. A procedure that is left out is not exposed. */
+export type RpcExposure =
+  | "tool"
+  | "resource"
+  | { readonly tool: RpcToolOptions }
+  | { readonly resource: RpcResourceOptions };
+
+/** A procedure as the compiler knows it. */
+export interface RpcProcedureType {
+  readonly kind: RpcKind;
+  /** The input before parsing. */
+  readonly input: unknown;
+}
+
+type ToolOptionsOf<TKind> = [TKind] extends ["query" | "subscription"] ? RpcReadOptions : RpcToolOptions;
+
+/** known options, given options -> the known type of each, or a problem. */
+type OptionsChecked<TKnown, TGiven> = {
+  readonly [Key in keyof TGiven]: Key extends keyof TKnown
+    ? TKnown[Key]
+    : TypeProblem<`"${Key & string}" is not an option of this kind of procedure`>;
+};
+
+/** The keys of all arms of a union. */
+type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
+
+/** The problem of a key beside `TKey`. */
+type AloneProblem<TKey extends string, TValue> = [Exclude<KeysOfArms<TValue>, TKey>] extends [never]
+  ? unknown
+  : TypeProblem<`"${Exclude<KeysOfArms<TValue>, TKey> & string}" does not belong beside "${TKey}"`>;
+
+type ToolObjectProblem<TKind, TValue> = [TValue] extends [never]
+  ? unknown
+  : [TValue] extends [{ readonly tool: infer Options }]
+    ? AloneProblem<"tool", TValue> & { readonly tool: OptionsChecked<ToolOptionsOf<TKind>, Options> }
+    : TypeProblem<'expose a procedure as "tool", "resource", { tool: { … } } or { resource: { … } }'>;
+
+/** A value of an expose map that makes a resource. */
+type ResourceValue = "resource" | { readonly resource: unknown };
+
+type ResourceObjectProblem<TValue> = [TValue] extends [never]
+  ? unknown
+  : TValue extends { readonly resource: infer Options }
+    ? AloneProblem<"resource", TValue> & { readonly resource: OptionsChecked<RpcResourceOptions, Options> }
+    : unknown;
+
+type ResourceProblem<TProcedure extends RpcProcedureType, TValue> = [TValue] extends [never]
+  ? unknown
+  : [TProcedure["kind"]] extends ["mutation"]
+    ? TypeProblem<'a mutation cannot be a resource, which only reads: expose it as "tool"'>
+    : undefined extends TProcedure["input"]
+      ? ResourceObjectProblem<Exclude<TValue, string>>
+      : Record<never, never> extends TProcedure["input"]
+        ? ResourceObjectProblem<Exclude<TValue, string>>
+        : TypeProblem<'a procedure with a required input cannot be a resource: expose it as "tool"'>;
+
+// The values of a union are checked apart and the results intersected: one problem is enough.
+/** `unknown` if a procedure may be exposed this way, else the problem. */
+type ExposureProblem<TProcedure, TValue> = [TProcedure] extends [never]
+  ? never
+  : TProcedure extends RpcProcedureType
+    ? ResourceProblem<TProcedure, Extract<TValue, ResourceValue>> &
+        ToolObjectProblem<TProcedure["kind"], Exclude<TValue, ResourceValue | "tool" | undefined>>
+    : unknown;
+
+/**
+ * Types of procedures by key, an expose map -> the map, or problems by key. The type of a key that is not a procedure is `never`.
+ */
+export type RpcExposeChecked<TProcedures, TExpose> = {
+  readonly [Key in keyof TExpose]: Key extends keyof TProcedures
+    ? [TProcedures[Key]] extends [never]
+      ? TypeProblem<`"${Key & string}" is not a procedure of this router`>
+      : ExposureProblem<TProcedures[Key], TExpose[Key]>
+    : unknown;
+} & LiteralKeys<TExpose> &
+  (MayCollide<ExposedToolKeys<TExpose>> extends true ? WireNamesChecked<ExposedToolKeys<TExpose>> : unknown);
+
+/** The types by which an editor completes an expose map, and the compiler types its functions. */
+export type RpcExposeHints<TKeys extends string> = {
+  // Every object has `constructor`, also a map without that key.
+  readonly [_ in Exclude<TKeys, keyof typeof Object.prototype>]?:
+    | string
+    | { readonly tool: RpcToolOptions }
+    | { readonly resource: RpcResourceOptions }
+    | undefined;
+};
+
+/** The keys of procedures that may change something: all that are not provably a query or a subscription. */
+type MutatingKeys<TProcedures> = {
+  [Key in keyof TProcedures]: [TProcedures[Key]] extends [never]
+    ? Key
+    : TProcedures[Key] extends { readonly kind: "query" | "subscription" }
+      ? never
+      : Key;
+}[keyof TProcedures];
+
+/** Types of procedures by key, an expose map -> the names of the source. */
+export interface RpcNames<TProcedures, TExpose> {
+  readonly tools: ExposedToolKeys<TExpose>;
+  readonly mutating: ExposedToolKeys<TExpose> & MutatingKeys<TProcedures>;
+  readonly resources: ExposedResourceKeys<TExpose>;
+}

@@ -1,0 +1,208 @@
+import { jsonBody } from "../../catalog/content/resource-body.ts";
+import { collectFrames, toPullArguments, toPullSchema } from "../../catalog/kinds/stream-mapping.ts";
+import { slackMs, withHeartbeat } from "../../catalog/kinds/waiting-tool.ts";
+import type {
+  MountContext,
+  MountedOperation,
+  MountedResource,
+  MountNames,
+  MountSource,
+} from "../../catalog/mounts/mount.ts";
+import { operationRegistry, type RegisteredOperation } from "../../catalog/mounts/operation-registry.ts";
+import { readResource } from "../../catalog/mounts/read-mounted.ts";
+import { splitFields, withFields } from "../../catalog/tool-schemas.ts";
+import { SurfaceError } from "../../errors.ts";
+import { isRecord } from "../../options/is-object.ts";
+import { invalidOption } from "../../options/read-options.ts";
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import type { RpcProcedure } from "./procedure.ts";
+import { SubscriptionItems, NewestItems } from "./subscriptions.ts";
+
+/** A procedure and the author's options of its exposure. */
+interface Exposed {
+  readonly key: string;
+  readonly procedure: RpcProcedure;
+  readonly as: "tool" | "resource";
+  readonly options: object;
+}
+
+/** The fields of a tool that the procedure itself decides. */
+const fixedFields = ["name", "type", "inputSchema", "outputSchema", "errorSchemas", "visibility", "path", "mimeType"];
+
+function readExposure(key: string, value: unknown): Pick<Exposed, "as" | "options"> {
+  const doing = `Cannot expose procedure "${key}"`;
+  if (value === "tool" || value === "resource") return { as: value, options: {} };
+  const [[as, options] = ["", undefined], ...others] = isRecord(value) ? Object.entries<unknown>({ ...value }) : [];
+  if (others.length > 0 || (as !== "tool" && as !== "resource") || !isRecord(options)) {
+    throw invalidOption(doing, 'write "tool", "resource", { tool: { … } } or { resource: { … } }');
+  }
+  const fixed = fixedFields.find((field) => field in options);
+  if (fixed !== undefined) throw invalidOption(doing, `"${fixed}" is not an option: the procedure decides it`);
+  return { as, options };
+}
+
+function assertKind({ key, procedure: { kind, input }, as }: Exposed): void {
+  if (as === "tool") return;
+  if (kind !== "mutation" && !input.isRequired) return;
+  const why = kind === "mutation" ? "it may change something" : "it requires an input";
+  throw new SurfaceError("WRONG_KIND", `Cannot expose ${kind} "${key}" as a resource: ${why}; expose it as "tool"`);
+}
+
+/** Awaits work of a router. @throws what a caller may see, or an error to mask. */
+async function mapped<TValue>(procedure: RpcProcedure, work: () => Promise<TValue>): Promise<TValue> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw procedure.toError(cause);
+  }
+}
+
+function toArgs(input: unknown): JsonObject {
+  return isJsonObject(input) ? input : {};
+}
+
+/** Returns the tool of a query or a mutation. */
+function toCallTool({ key, procedure, options }: Exposed): RegisteredOperation {
+  const { kind, title, description, input, output } = procedure;
+  const operation: MountedOperation = {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...options,
+    name: key,
+    type: kind === "query" ? "query" : "mutation",
+    ...(input.json === undefined ? {} : { inputSchema: input.json }),
+    ...(output === undefined ? {} : { outputSchema: output.json }),
+  };
+  return [
+    operation,
+    async (args: unknown, { caller, signal }) => {
+      const value = await mapped(procedure, () => procedure.call(input.decode(toArgs(args)), { caller, signal }));
+      return output === undefined ? value : output.encode(value);
+    },
+  ];
+}
+
+/** Returns an item without its own envelope, and the id in that. */
+function toItem(procedure: RpcProcedure, given: unknown): { readonly id?: string; readonly item: JsonValue } {
+  const { item, ...rest } = procedure.toItem?.(given) ?? { item: given };
+  return { ...rest, item: anyCodec.encode(item) };
+}
+
+/** The schema of pulled items, with the id of the last one. */
+const pulledItems: JsonSchema = withFields(toPullSchema({}), {
+  lastEventId: { type: "string", description: "The id of the last item, for subscriptions that continue behind one" },
+});
+
+/** Returns the tool that pulls some items of a subscription. */
+function toPullTool({ key, procedure, options }: Exposed): RegisteredOperation {
+  const { title, description, input } = procedure;
+  const timeoutMs: unknown = Reflect.get(options, "timeoutMs");
+  const pull = toPullArguments(typeof timeoutMs === "number" ? timeoutMs : undefined);
+  const names = Object.keys(pull.fields);
+  const json = input.json ?? { type: "object", properties: {}, additionalProperties: false };
+  const taken = names.find((name) => isJsonObject(json["properties"]) && Object.hasOwn(json["properties"], name));
+  if (taken !== undefined) {
+    const problem = `its input field "${taken}" has the name of an argument that the tool of every subscription takes`;
+    throw new SurfaceError("INVALID_MEMBER", `Cannot expose subscription "${key}" as a tool: ${problem}; rename it`);
+  }
+  const operation: MountedOperation = {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...options,
+    name: key,
+    type: "query",
+    inputSchema: withFields(json, pull.fields),
+    outputSchema: pulledItems,
+    timeoutMs: pull.wait.maximum + slackMs,
+  };
+  const run = async (args: unknown, { caller, signal }: MountContext): Promise<JsonValue> => {
+    const [own, limits] = splitFields(toArgs(args), names);
+    const raw = input.decode(own);
+    const open = (ending: AbortSignal): SubscriptionItems =>
+      new SubscriptionItems(procedure, raw, { caller, signal: ending });
+    const pulled = await collectFrames({ open, signal }, pull.readFields(limits));
+    const items = pulled.items.map((item) => toItem(procedure, item));
+    const id = items.at(-1)?.id;
+    return {
+      items: items.map(({ item }) => item),
+      ended: pulled.ended,
+      ...(id === undefined ? {} : { lastEventId: id }),
+    };
+  };
+  return [operation, (args: unknown, context) => withHeartbeat(run(args, context), context)];
+}
+
+/** Resources of queries and subscriptions, by key. */
+function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "resources" | "read" | "watch">> {
+  const procedures = new Map(exposed.map(({ key, procedure }) => [key, procedure] as const));
+  const subscriptions = new NewestItems();
+  const listed = exposed.map(({ key, procedure: { title, description }, options }): MountedResource =>
+    readResource(
+      {
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+        ...options,
+        path: key,
+      },
+      "",
+    ),
+  );
+  return {
+    resources: () => listed,
+    async read(path, { caller, signal }) {
+      const procedure = procedures.get(path);
+      if (procedure === undefined) return undefined;
+      const call = { caller, signal };
+      if (procedure.kind === "subscription") {
+        const newest = await subscriptions.read(path, procedure, call);
+        return newest === undefined ? undefined : jsonBody(toItem(procedure, newest.item).item);
+      }
+      const value = await mapped(procedure, () => procedure.call(procedure.input.empty, call));
+      if (value === undefined) return undefined;
+      return jsonBody(procedure.output === undefined ? anyCodec.encode(value) : procedure.output.encode(value));
+    },
+    watch(path, changed, { caller }) {
+      const procedure = procedures.get(path);
+      // A query does not announce changes.
+      if (procedure?.kind !== "subscription") return () => {};
+      return subscriptions.watch(path, procedure, { caller, changed });
+    },
+  };
+}
+
+/**
+ * Creates the mount source of the procedures that an expose map names, and of no others.
+ *
+ * @typeParam TNames - the names that the map makes.
+ * @param find - returns the procedure under a key. Throws `UNKNOWN_MEMBER` for an unknown key.
+ * @throws SurfaceError `INVALID_OPTION`, `UNKNOWN_MEMBER`, `WRONG_KIND`, `INVALID_NAME`, `NAME_COLLISION`, `CONTRADICTION`,
+ * `INVALID_MEMBER`, `SCHEMA_UNSUPPORTED`.
+ */
+export function createRpcSource<TNames extends MountNames>(
+  expose: unknown,
+  find: (key: string) => RpcProcedure,
+): MountSource<TNames> {
+  if (!isRecord(expose)) {
+    throw invalidOption("Cannot expose procedures", "the map, the second argument, must be an object of keys");
+  }
+  const exposed = Object.entries(expose)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]): Exposed => {
+      const read = { key, procedure: find(key), ...readExposure(key, value) };
+      assertKind(read);
+      return read;
+    });
+  const tools = exposed.filter(({ as }) => as === "tool");
+  const registry = operationRegistry(
+    tools.map((tool) => (tool.procedure.kind === "subscription" ? toPullTool(tool) : toCallTool(tool))),
+  );
+  const resources = exposed.filter(({ as }) => as === "resource");
+  return Object.freeze({
+    list: () => registry.list(),
+    // A router does not change.
+    subscribe: () => () => {},
+    invoke: (name: string, input: unknown, context: MountContext) => registry.invoke(name, input, context),
+    ...(resources.length === 0 ? {} : toResources(resources)),
+  });
+}

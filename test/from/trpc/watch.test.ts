@@ -1,0 +1,108 @@
+import { initTRPC } from "@trpc/server";
+import { afterEach, describe, expect, it } from "vitest";
+import { mcpTrpc } from "../../../src/builder/mcp-trpc.ts";
+import type { Fault } from "../../../src/surface/fault.ts";
+import { createTestClient } from "../../../src/testing/test-client.ts";
+import { createShop, shopContext } from "./shop.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+function openShop() {
+  const { router, log } = createShop();
+  const app = mcpTrpc(
+    router,
+    { ticks: "resource", deaf: "resource", quiet: "resource", feed: "resource" },
+    { context: shopContext, changeWindowMs: 0 },
+  );
+  const client = createTestClient(app);
+  closing.push(() => client.close());
+  return { client, log };
+}
+
+/** A channel that a test writes to, as a router with one subscription. */
+function createChannel() {
+  const waiting: ((item: unknown) => void)[] = [];
+  const state = { opened: 0, ended: 0 };
+  const send = (item: unknown): void => {
+    for (const wake of waiting.splice(0)) wake(item);
+  };
+  const t = initTRPC.context<{ readonly user: string }>().create();
+  const router = t.router({
+    items: t.procedure.subscription(async function* ({ signal, ctx }) {
+      state.opened += 1;
+      try {
+        for (;;) {
+          const item = await new Promise<unknown>((resolve, reject) => {
+            waiting.push(resolve);
+            signal?.addEventListener("abort", () => reject(new Error("aborted")));
+          });
+          if (item instanceof Error) throw item;
+          yield `${String(item)} for ${ctx.user}`;
+        }
+      } finally {
+        state.ended += 1;
+      }
+    }),
+  });
+  return { router, send, state, isWaiting: () => waiting.length > 0 };
+}
+
+describe("a subscription as a resource", () => {
+  it("that nobody watches has its first item, and is ended after it", async () => {
+    const { client, log } = openShop();
+    expect(await client.read("ticks")).toEqual({ tick: 1 });
+    await expect.poll(() => log.ended).toEqual(["ticks"]);
+    expect(await client.read("deaf")).toEqual({ tick: 1 });
+    await expect.poll(() => log.ended).toEqual(["ticks", "deaf"]);
+    expect(await client.read("feed")).toEqual({ at: "1970-01-01T00:00:00.000Z" });
+  });
+
+  it("without an item within a second is absent, and ended", async () => {
+    const { client, log } = openShop();
+    await expect(client.read("quiet")).rejects.toThrow(/not found|no such|nothing|absent/i);
+    await expect.poll(() => log.ended).toEqual(["quiet"]);
+  });
+
+  it("that is watched announces each item, has the newest, and ends with its last watcher", async () => {
+    const { router, send, state, isWaiting } = createChannel();
+    const app = mcpTrpc(router, { items: "resource" }, { context: shopContext, changeWindowMs: 0 });
+    const client = createTestClient(app);
+    closing.push(() => client.close());
+    let changes = 0;
+    const watching = client.watch("items", () => void (changes += 1));
+    await expect.poll(isWaiting).toBe(true);
+    send(1);
+    const stop = await watching;
+    expect(await client.read("items")).toBe("1 for anonymous");
+    const before = changes;
+    await expect.poll(isWaiting).toBe(true);
+    send(2);
+    await expect.poll(() => changes).toBeGreaterThan(before);
+    expect(await client.read("items")).toBe("2 for anonymous");
+    expect(state).toEqual({ opened: 1, ended: 0 });
+    stop();
+    await expect.poll(() => state.ended).toBe(1);
+  });
+
+  it("that fails while it is watched is reported, and opened again", async () => {
+    const { router, send, state, isWaiting } = createChannel();
+    const faults: Fault[] = [];
+    const onFault = (fault: Fault): void => void faults.push(fault);
+    const app = mcpTrpc(router, { items: "resource" }, { context: shopContext, changeWindowMs: 0, onFault });
+    const client = createTestClient(app);
+    closing.push(() => client.close());
+    const watching = client.watch("items", () => {});
+    await expect.poll(isWaiting).toBe(true);
+    send(1);
+    const stop = await watching;
+    await expect.poll(isWaiting).toBe(true);
+    send(new Error("the secret of the stream"));
+    await expect.poll(() => faults.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => state.opened, { timeout: 10_000 }).toBe(2);
+    stop();
+    await expect.poll(() => state.ended).toBe(2);
+  });
+});

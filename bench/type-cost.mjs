@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { emitDeclarations } from "../scripts/emit-declarations.mjs";
 import {
   handledSource,
   handWrittenKinds,
@@ -24,11 +25,6 @@ function compile(args) {
   });
   if (status !== 0) throw new Error(`Measuring the cost of types: the compiler failed\n${stdout}${stderr}`);
   return stdout;
-}
-
-/** Users compile against declarations, and so does this: the package's own code is not part of the cost. */
-function emitDeclarations(folder) {
-  compile(["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--noCheck", "--outDir", join(folder, "package")]);
 }
 
 function readDiagnostic(output, name) {
@@ -62,12 +58,15 @@ function measureSource(folder, source) {
   };
 }
 
-/** Runs something in a folder with the declarations, which is removed after it. */
-function withDeclarations(run) {
+/**
+ * Runs something in a folder with the declarations, which is removed after it. Users compile against declarations, and so does this:
+ * the package's own code is not part of the cost.
+ */
+async function withDeclarations(run) {
   mkdirSync(scratch, { recursive: true });
   const folder = mkdtempSync(join(scratch, "type-cost-"));
   try {
-    emitDeclarations(folder);
+    await emitDeclarations(join(folder, "package"), { noCheck: true });
     return run(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });

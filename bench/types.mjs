@@ -27,7 +27,7 @@ const handlerBudgets = {
 };
 
 const asked = process.argv.slice(2).map(Number);
-const rows = measureTypeCost(asked.length > 0 ? asked : [100, 500, 1000]);
+const rows = await measureTypeCost(asked.length > 0 ? asked : [100, 500, 1000]);
 const [smallest, largest] = [rows[0], rows.at(-1)];
 const growth = largest.perMember / smallest.perMember;
 
@@ -56,7 +56,7 @@ if (growth > maxGrowth) console.error("not linear: a member of a large surface c
 // What members cost is part of all that follows.
 if (over.length > 0 || growth > maxGrowth) process.exit(1);
 
-const projection = measureProjectionCost(100);
+const projection = await measureProjectionCost(100);
 console.log(
   `a projection of ${projection.members} members: ${projection.perMember.toFixed(0)} a member besides both surfaces (budget ${projectionBudget})`,
 );
@@ -64,7 +64,7 @@ console.log(
 const isProjectionDear = projection.perMember > projectionBudget;
 if (isProjectionDear) console.error("over budget: a projected member");
 
-const router = measureRouterCost(1000);
+const router = await measureRouterCost(1000);
 console.log(
   `a tRPC router of ${router.procedures} procedures, all exposed: ${router.perProcedure.toFixed(0)} a procedure besides the router (budget ${procedureBudget}), check ${router.checkSeconds} s`,
 );
@@ -72,7 +72,7 @@ console.log(
 const isProcedureDear = router.perProcedure > procedureBudget;
 if (isProcedureDear) console.error("over budget: an exposed procedure");
 
-const handlers = measureHandlerCost(50);
+const handlers = await measureHandlerCost(50);
 console.log("\ninstantiations of an entry with a schema and a handler: the first of its kind, and each further one");
 console.table(Object.fromEntries(handlers.map(({ kind, first, each }) => [kind, { first, each: Math.round(each) }])));
 const dear = handlers.filter(({ kind, first, each }) => {

@@ -32,11 +32,11 @@ type NamesKnown<TName extends string, TGiven> = {
 // The record requires each name. Of a pattern, such as the names of a mount, it requires none: the catalog is compared at boot.
 /** The argument of `.exactly()`: all names of the app, and no others. */
 export type ExactlyChecked<TNames extends AppNames, TGiven> = {
-  readonly [Kind in keyof TGiven]: Kind extends NameKind
-    ? NamesKnown<TNames[Kind], TGiven[Kind]>
+  readonly [Noun in keyof TGiven]: Noun extends NameKind
+    ? NamesKnown<TNames[Noun], TGiven[Noun]>
     : TypeProblem<"exactly() takes tools, resources, prompts and mutating">;
 } & {
-  readonly [Kind in NameKind as [TNames[Kind]] extends [never] ? never : Kind]: Readonly<Record<TNames[Kind], true>>;
+  readonly [Noun in NameKind as [TNames[Noun]] extends [never] ? never : Noun]: Readonly<Record<TNames[Noun], true>>;
 };
 
 const doing = "Cannot call exactly()";

@@ -2,11 +2,11 @@ import type { BespokePrompt, TextsProblem } from "../catalog/custom/bespoke-prom
 import type { BespokeResource, VariablesProblem } from "../catalog/custom/bespoke-resource.ts";
 import type { AnyBespokeTool, BespokeTool } from "../catalog/custom/bespoke-tool.ts";
 import type { WireName, WireNamesChecked } from "../catalog/wire-name.ts";
-import type { KeysOfUnion, LiteralKeys } from "../surface/define-surface.ts";
+import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
 import type { DeclaredEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
+import type { KeysOfUnion, TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames, KnownNames, TakenTools } from "./app-names.ts";
 
 /** The key of a hand-written entry: a tool may be named `1`. */
@@ -44,15 +44,15 @@ type ToolKeysProblem<TTool> = [ExcessKeys<TTool, AnyBespokeTool>] extends [never
 
 /** `unknown` if an option of a bespoke tool fits, else a problem under it. */
 type NestedKeysProblem<TTool, TOption extends keyof ToolOptions> = TTool extends {
-  readonly [_ in TOption]: infer Given;
+  readonly [_ in TOption]: infer Passed;
 }
-  ? [Given] extends [ToolOptions[TOption]]
-    ? [ExcessKeys<Given, ToolOptions[TOption]>] extends [never]
+  ? [Passed] extends [ToolOptions[TOption]]
+    ? [ExcessKeys<Passed, ToolOptions[TOption]>] extends [never]
       ? unknown
       : {
           readonly [
             _ in TOption
-          ]: TypeProblem<`"${TOption}" has no "${ExcessKeys<Given, ToolOptions[TOption]> & string}"`>;
+          ]: TypeProblem<`"${TOption}" has no "${ExcessKeys<Passed, ToolOptions[TOption]> & string}"`>;
         }
     : { readonly [_ in TOption]: TypeProblem<`"${TOption}" is not what this option takes`> }
   : unknown;

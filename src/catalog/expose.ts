@@ -9,7 +9,7 @@ import type {
 import type { ProvablyReads } from "../tags/read-only.ts";
 import type { kExposure, Taggable } from "../tags/tag-of.ts";
 import type { CollectionResourceOptions, Confirm, ToolOptions } from "../tags/tool-options.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
+import type { KeysOfUnion, TypeProblem } from "../tags/type-problem.ts";
 
 /** The value of one member in an expose map. */
 export type ExposeValue =
@@ -42,9 +42,6 @@ export type Expose<TSpec> = {
 /** The tool options of an expose value; of a union, those of every arm. */
 type OptionsOf<TValue> = TValue extends { readonly tool: infer Options } ? Options : never;
 
-/** The keys of all objects of a union, where `keyof` has only their common keys. */
-type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
-
 /** The names of invalid tool options; of a union, those of every arm. */
 type BadOptions<TOptions> = TOptions extends unknown
   ? {
@@ -57,7 +54,7 @@ type BadOptions<TOptions> = TOptions extends unknown
   : never;
 
 /** The keys beside `tool` in expose values. */
-type BesideTool<TValue> = Exclude<KeysOfArms<Exclude<TValue, string>>, "tool">;
+type BesideTool<TValue> = Exclude<KeysOfUnion<Exclude<TValue, string>>, "tool">;
 
 // The compiler itself lets an excess key deep inside a literal through, and in a variable at any depth.
 /** `unknown` when the options of a tool fit, else the sentence that says which do not. */
@@ -107,7 +104,9 @@ type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [neve
       ? ToolKindProblem<TMember> &
           OptionsProblem<TValue> &
           ContradictionProblem<TMember, OptionsOf<TValue>> &
-          ("confirm" extends KeysOfArms<OptionsOf<TValue>> ? ConfirmOptionProblem<TMember, OptionsOf<TValue>> : unknown)
+          ("confirm" extends KeysOfUnion<OptionsOf<TValue>>
+            ? ConfirmOptionProblem<TMember, OptionsOf<TValue>>
+            : unknown)
       : TypeProblem<'expose a member as "tool", "resource", { tool: { … } } or { resource: { … } }'>;
 
 // The two kinds of value are checked apart and the results intersected: one problem is enough for a union.
@@ -205,4 +204,4 @@ export type ExposedMutatingKeys<TSpec, TExpose> = [TExpose] extends [never]
     : never;
 
 /** The keys of an expose map, all of them. */
-export type ExposedKeys<TExpose> = [TExpose] extends [never] ? string : KeysOfArms<TExpose> & string;
+export type ExposedKeys<TExpose> = [TExpose] extends [never] ? string : KeysOfUnion<TExpose> & string;

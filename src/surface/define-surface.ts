@@ -1,7 +1,7 @@
 import { isObject } from "../options/is-object.ts";
 import { SurfaceError } from "../errors.ts";
 import { kExposure, tagOf, type Taggable } from "../tags/tag-of.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
+import type { KeysOfUnion, TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 
 /** The property with the keys of a surface, which marks it. Registered, so that copies of this package accept each other's surfaces. */
@@ -14,9 +14,6 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
   /** The keys of the members, for the compiler. */
   readonly [kKeys]: readonly TKeys[];
 }
-
-/** Record -> its keys. For a union, the keys of all arms, where `keyof` has only the keys that they share. */
-export type KeysOfUnion<TRecord> = TRecord extends unknown ? keyof TRecord : never;
 
 /** A pattern that no key matches. Its intersection with literal keys is `never`, which the compiler finds for all keys at once. */
 type Unmatched = `${string}\u0000`;

@@ -1,4 +1,3 @@
-import type { JsonObject } from "type-fest";
 import { isRecord } from "../options/is-object.ts";
 import {
   listOf,
@@ -10,6 +9,7 @@ import {
   type Option,
   type OptionFields,
 } from "../options/option.ts";
+import type { JsonObject } from "../schema/json.ts";
 
 /** A picture of an entry, or of the server. */
 export interface Icon {

@@ -4,7 +4,7 @@ import { assertEffect, readToolOptions } from "./read-tag-options.ts";
 import { assertUntagged, type Retagged, type TaggedProblem } from "./retag.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./tag-of.ts";
 import type { Confirm, OnlyToolOptions, SyntheticField, ToolOptions } from "./tool-options.ts";
-import type { RefuseKeys, TypeProblem } from "./type-problem.ts";
+import type { KeysOfUnion, RefuseKeys, TypeProblem } from "./type-problem.ts";
 
 /** The effect of the option `mutates`. Only a literal `false` reads: `boolean`, `any` and the like count as mutating. */
 export type DeclaredEffect<TSaid> = [TSaid, false] extends [false, TSaid]
@@ -28,11 +28,8 @@ export type EffectOf<TMember, TOptions> = [TOptions] extends [never]
 
 /** The keys of every arm of a member's input; `never` without an input. */
 type InputKeys<TMember> = TMember extends { readonly input: infer Input extends StandardSchemaV1 }
-  ? KeysOfArms<StandardSchemaV1.InferInput<Input>>
+  ? KeysOfUnion<StandardSchemaV1.InferInput<Input>>
   : never;
-
-/** Union of objects -> the keys of all arms, where `keyof` has only the keys that they share. */
-type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
 
 /** Options of a tool that changes something. */
 type ClaimsChange = { readonly mutates: true } | { readonly destructive: true };

@@ -26,10 +26,10 @@ type AsArguments<TInput> = TInput extends Schema
 /** The arguments of a member's tool, by its name on the wire. */
 type MemberArguments<TSpec> = {
   [Key in keyof TSpec & string as WireName<Key>]: TSpec[Key] extends {
-    readonly kind: infer Kind;
+    readonly kind: infer MemberKind;
     readonly input: infer Input;
   }
-    ? AsArguments<Input> & Synthetic<Kind>
+    ? AsArguments<Input> & Synthetic<MemberKind>
     : never;
 };
 
@@ -78,12 +78,12 @@ interface PullValue<TItem> {
 /** The value of a member's tool, by its name on the wire. */
 type MemberValues<TSpec> = {
   [Key in keyof TSpec & string as WireName<Key>]: TSpec[Key] extends {
-    readonly kind: infer Kind;
+    readonly kind: infer MemberKind;
     readonly output: infer Output;
   }
-    ? Kind extends "event"
+    ? MemberKind extends "event"
       ? WaitValue<OutputOf<Output>>
-      : Kind extends "stream"
+      : MemberKind extends "stream"
         ? PullValue<OutputOf<Output>>
         : OutputOf<Output>
     : JsonObject;

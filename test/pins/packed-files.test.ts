@@ -91,7 +91,7 @@ describe("the packed package", () => {
   });
 
   it("stays within its number of files and bytes when it is packed", () => {
-    expect(packed.length).toBeLessThanOrEqual(360);
-    expect(packedBytes).toBeLessThanOrEqual(720_000);
+    expect(packed.length).toBeLessThanOrEqual(165);
+    expect(packedBytes).toBeLessThanOrEqual(640_000);
   });
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { compileDeclarations, emitDeclarations as emitPackage } from "../../scripts/emit-declarations.mjs";
 import { root } from "../architecture/source.ts";
 
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -49,11 +50,14 @@ function runCompiler(args: readonly string[]): { readonly status: number | null;
   return { status: run.status, output: run.stdout + run.stderr };
 }
 
-/** Writes the package's declarations below the workshop, from the sources as they are now. */
-export function emitDeclarations(workshop: Workshop, path = "package"): void {
-  const args = ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--noCheck"];
-  const { status, output } = runCompiler([...args, "--outDir", join(workshop.folder, path)]);
-  if (status !== 0) throw new Error(`Writing declarations: the compiler failed\n${output}`);
+/** Writes the package's declarations below the workshop as the build does, from the sources as they are now. */
+export function emitDeclarations(workshop: Workshop, path = "package"): Promise<void> {
+  return emitPackage(join(workshop.folder, path), { noCheck: true });
+}
+
+/** Writes a declaration for each source below the workshop. */
+export function emitSeparateDeclarations(workshop: Workshop): void {
+  compileDeclarations(join(workshop.folder, "package"), { noCheck: true });
 }
 
 function parseDiagnostics(output: string, folder: string): Diagnostic[] {

@@ -44,10 +44,10 @@ let workshop: Workshop;
 let written: { readonly problems: readonly string[]; readonly text: string };
 
 describe("the declarations of a package that uses this one", () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     workshop = createWorkshop("declarations");
     // Installed, and not mapped: what can be named depends on the package's own exports.
-    emitDeclarations(workshop, "node_modules/surface-mcp/dist");
+    await emitDeclarations(workshop, "node_modules/surface-mcp/dist");
     copyFileSync(join(root, "package.json"), join(workshop.folder, "node_modules", "surface-mcp", "package.json"));
     workshop.write("package.json", '{ "type": "module" }');
     workshop.write("shared.ts", shared);

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compile, createWorkshop, emitDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
+import { compile, createWorkshop, emitSeparateDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
 import type { Guard } from "./guard.ts";
 import { guards } from "./guards.ts";
 import { assertions, judge, readTypeTests, type Judgement, type TypeTest } from "./type-tests.ts";
@@ -61,7 +61,7 @@ describe("the negatives of the type tests", () => {
   // One program for all copies: what they share is read and checked once.
   beforeAll(() => {
     workshop = createWorkshop("guards");
-    emitDeclarations(workshop);
+    emitSeparateDeclarations(workshop);
     addPackage("whole");
     for (const test of tests) writeTest("whole", test);
     for (const [index, guard] of guards.entries()) {

@@ -49,9 +49,9 @@ const tags: readonly Guard[] = [
   },
   {
     promise: "an arm of a union has no such field either",
-    file: "tags/mcp-tool.d.ts",
-    guard: "type KeysOfArms<TUnion> = TUnion extends unknown ?",
-    without: "type KeysOfArms<TUnion> = [TUnion] extends [unknown] ?",
+    file: "tags/type-problem.d.ts",
+    guard: "type KeysOfUnion<TRecord> = TRecord extends unknown ?",
+    without: "type KeysOfUnion<TRecord> = [TRecord] extends [unknown] ?",
     caughtBy: "tags.test-d.ts",
   },
   {
@@ -129,7 +129,7 @@ const surface: readonly Guard[] = [
   },
   {
     promise: "a choice of records has literal keys on every side",
-    file: "surface/define-surface.d.ts",
+    file: "tags/type-problem.d.ts",
     guard: "type KeysOfUnion<TRecord> = TRecord extends unknown ?",
     without: "type KeysOfUnion<TRecord> = [TRecord] extends [unknown] ?",
     caughtBy: "siblings.test-d.ts",

@@ -160,9 +160,9 @@ function messagesOf(file: string): readonly string[] {
 }
 
 describe("the compiler's messages", () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     workshop = createWorkshop("messages");
-    emitDeclarations(workshop);
+    await emitDeclarations(workshop);
     for (const [index, [code]] of mistakes.entries()) workshop.write(`mistake-${index}.ts`, `${setting}\n${code};\n`);
     for (const [index, code] of shown.entries()) workshop.write(`shown-${index}.ts`, `${setting}\n${code};\n`);
     workshop.write("right.ts", `${setting}\napp.expose({ stop: "tool" }).bridge(link).serve();\n`);

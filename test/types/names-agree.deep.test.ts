@@ -141,7 +141,7 @@ function disagreements(is: (index: number, app: RandomApp) => string | undefined
 describe("types and run time, over random apps", () => {
   beforeAll(async () => {
     workshop = createWorkshop("random");
-    emitDeclarations(workshop);
+    await emitDeclarations(workshop);
     for (const [index, app] of apps.entries()) {
       workshop.write(`app-${index}.ts`, `${setting("surface-mcp")}export const make = ${makerOf(app)};\n`);
     }

@@ -18,8 +18,14 @@ interface LanguageService {
   getQuickInfoAtPosition(
     path: string,
     position: number,
-  ): { readonly displayParts?: readonly { readonly text: string }[] } | undefined;
+  ): { readonly displayParts?: Texts; readonly documentation?: Texts } | undefined;
+  getDefinitionAtPosition(
+    path: string,
+    position: number,
+  ): readonly { readonly fileName: string; readonly contextSpan?: { readonly start: number } }[] | undefined;
 }
+
+type Texts = readonly { readonly text: string }[];
 
 function loadCompiler(): Compiler {
   const fromTsd = createRequire(createRequire(import.meta.url).resolve("tsd"));
@@ -84,10 +90,17 @@ function hover(name: string): string {
   return shown.slice(0, 300);
 }
 
+/** The first line of the definition that an editor opens for a name, in the declarations of the package. */
+function definitionOf(name: string): string | undefined {
+  const [found] = service.getDefinitionAtPosition(path, text.indexOf(`${name}(`)) ?? [];
+  if (found?.contextSpan === undefined || !found.fileName.includes("/package/")) return undefined;
+  return readFileSync(found.fileName, "utf8").slice(found.contextSpan.start).split("\n")[0];
+}
+
 describe("an editor's quick info of an app with ten members", () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     workshop = createWorkshop("quick-info");
-    emitDeclarations(workshop);
+    await emitDeclarations(workshop);
     workshop.write("app.ts", text);
     path = join(workshop.folder, "app.ts");
     service = openFile(path, join(workshop.folder, "package", "index.d.ts"));
@@ -102,4 +115,13 @@ describe("an editor's quick info of an app with ten members", () => {
     const shown = hover(name);
     expect(tools.filter((tool) => !shown.includes(`"${tool}"`))).toEqual([]);
   });
+
+  it.each(["cell", "mcpTool", "defineSurface", "mcp"])(
+    "%s: goes to its definition, and shows its documentation",
+    (name) => {
+      expect(definitionOf(name)).toMatch(new RegExp(`^(?:export )?declare function ${name}\\b`));
+      const info = service.getQuickInfoAtPosition(path, text.indexOf(`${name}(`));
+      expect(info?.documentation?.map((part) => part.text).join("")).toMatch(/^[A-Z][^.]+[.:]/);
+    },
+  );
 });

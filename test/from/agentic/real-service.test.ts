@@ -164,8 +164,8 @@ describe("the types of @adobe/data", () => {
   });
   afterAll(() => workshop.remove());
 
-  it("A1 and A2 accept a service without a cast", { timeout: 120_000 }, () => {
-    emitDeclarations(workshop);
+  it("A1 and A2 accept a service without a cast", { timeout: 120_000 }, async () => {
+    await emitDeclarations(workshop);
     workshop.write(
       "use.ts",
       `import { AgenticService } from "@adobe/data/service";

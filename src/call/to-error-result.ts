@@ -164,11 +164,12 @@ function fromRefusal(refusal: Refusal, at: ThrownAt): ErrorResult {
   const code = clipText(refusal.code, maxCodeBytes);
   const message = clipText(refusal.message, maxMessageBytes);
   const given = refusal.details;
-  const { requiredCapabilities, issues = [] } = ownFactsOf(refusal);
-  if (given === undefined) return createErrorResult(code, message, { issues });
+  const { requiredCapabilities, retryable, issues = [] } = ownFactsOf(refusal);
+  const own = { issues, ...(retryable === undefined ? {} : { retryable }) };
+  if (given === undefined) return createErrorResult(code, message, own);
   const details = writeDetails(given);
   if (requiredCapabilities !== undefined) return createErrorResult(code, message, { details, requiredCapabilities });
-  if (details !== undefined) return createErrorResult(code, message, { details });
+  if (details !== undefined) return createErrorResult(code, message, { ...own, details });
   const withheld = new SurfaceError(
     "UNSERIALISABLE",
     `Cannot send the details of a refusal of ${at.where}: they must be JSON of at most ${maxDetailsLength} characters`,

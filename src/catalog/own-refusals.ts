@@ -14,6 +14,8 @@ interface OwnFacts {
   readonly unanswered?: string;
   /** The problems of the arguments, which a parser of the application has found. */
   readonly issues?: readonly Issue[];
+  /** Set if nothing has happened, so that the caller may try again shortly. */
+  readonly retryable?: true;
   /** Set for the refusal of a nested call that could not be made. */
   readonly unreached?: Pick<ErrorResult, "correlationId">;
 }
@@ -69,6 +71,11 @@ export function restoreSessionEndedError(code: string, message: string): Surface
 /** Creates the `TIMEOUT` of a call whose deadline passed while its client had a question open. The caller reads the reason. */
 export function createUnansweredError(reason: string): SurfaceError {
   return withFacts(new SurfaceError("TIMEOUT", `the deadline passed: ${reason}`), { unanswered: reason });
+}
+
+/** Creates a refusal after which a retry is safe. */
+export function createRetryable(code: string, message: string, details?: JsonObject): Refusal {
+  return withFacts(new Refusal(code, message, details), { retryable: true });
 }
 
 /** Creates the refusal that a handler gets when it calls a tool that it may not call, or that does not exist. */

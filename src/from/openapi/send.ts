@@ -1,0 +1,137 @@
+import { codeOf, Refusal, SurfaceError } from "../../errors.ts";
+import { isObject } from "../../options/is-object.ts";
+import { getOwn, type JsonObject } from "../../schema/json.ts";
+import type { Caller } from "../../surface/caller.ts";
+import type { FoundOperation } from "./document.ts";
+import type { RequestInput } from "./parameters.ts";
+import { toHeader, type UrlTemplate } from "./request-url.ts";
+import { discard, readResult, toRefusal, type DeclaredResponses, type OpenApiResponse } from "./responses.ts";
+
+/** An operation as `credentials` sees it. */
+export interface OpenApiOperation {
+  /** The key in the map. */
+  readonly key: string;
+  readonly method: string;
+  /** The template of its path. */
+  readonly path: string;
+  /** The names of the security schemes that it accepts, of which the document tells. */
+  readonly security: readonly string[];
+}
+
+/** Headers by name. */
+export type OpenApiHeaders = Readonly<Record<string, string>>;
+
+/** Returns the headers that authorise a request, such as `authorization`. */
+export type OpenApiCredentials = (
+  operation: OpenApiOperation,
+  caller: Caller,
+  signal: AbortSignal,
+) => OpenApiHeaders | PromiseLike<OpenApiHeaders>;
+
+/** The request that is sent. */
+export interface OpenApiRequest {
+  readonly method: string;
+  readonly headers: OpenApiHeaders;
+  readonly body?: string;
+  readonly redirect: "manual";
+  readonly signal: AbortSignal;
+}
+
+/** A function such as the global `fetch`. It must not follow redirects. */
+export type OpenApiFetch = (url: string, request: OpenApiRequest) => PromiseLike<OpenApiResponse>;
+
+/** Everything about one exposed operation. */
+export interface PreparedOperation {
+  readonly credentials: OpenApiCredentials | undefined;
+  readonly fetch: OpenApiFetch;
+  readonly found: FoundOperation;
+  readonly about: OpenApiOperation;
+  readonly isRead: boolean;
+  readonly input: RequestInput;
+  readonly responses: DeclaredResponses;
+  readonly url: UrlTemplate;
+}
+
+/** The caller of a request, and the signal that ends it. */
+export interface SendCall {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** Codes of failures before anything was sent. */
+const unsentCodes: ReadonlySet<string> = new Set([
+  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
+]);
+
+/** Returns the error of a request that failed. A change that may have been made is an unknown outcome. */
+function toFailure(cause: unknown, { isRead }: PreparedOperation): Error {
+  const inner: unknown = isObject(cause) ? Reflect.get(cause, "cause") : undefined;
+  const wasSent = !unsentCodes.has(codeOf(inner)) && !unsentCodes.has(codeOf(cause));
+  if (isRead || !wasSent) return new Error("The API cannot be reached, or its connection broke", { cause });
+  return new SurfaceError("OUTCOME_UNKNOWN", "The connection to the API broke after the request was sent", { cause });
+}
+
+function toHeaders({ parameters }: RequestInput, given: JsonObject): Record<string, string> {
+  const present = parameters.flatMap((parameter) => {
+    const value = parameter.place === "header" ? getOwn(given, parameter.name) : undefined;
+    return value === undefined || value === null ? [] : [[parameter.name.toLowerCase(), toHeader(parameter, value)]];
+  });
+  return Object.fromEntries(present) as Record<string, string>;
+}
+
+async function readCredentials(
+  { about, credentials }: PreparedOperation,
+  { caller, signal }: SendCall,
+): Promise<Record<string, string>> {
+  const given: unknown = await credentials?.(about, caller, signal);
+  return Object.fromEntries(
+    Object.entries<unknown>(isObject(given) ? { ...given } : {}).map(([name, value]) => {
+      if (typeof value === "string") return [name.toLowerCase(), value] as const;
+      throw new TypeError(`credentials() must return texts by name; "${name}" is not a text`);
+    }),
+  );
+}
+
+/**
+ * Sends the request of a call, and returns the result.
+ *
+ * @throws Refusal for an argument that its place cannot hold, and for a response with a status of 4xx; SurfaceError `OUTCOME_UNKNOWN`,
+ * `INVALID_OUTPUT`; an error to mask.
+ */
+export async function send(prepared: PreparedOperation, args: JsonObject, call: SendCall): Promise<unknown> {
+  const { found, input, responses, url, fetch } = prepared;
+  const { values, body } = input.split(args);
+  const target = url.build(values.path, values.query);
+  const headers = { ...toHeaders(input, values.header), ...(await readCredentials(prepared, call)) };
+  const hasBody = body !== undefined && input.bodyType !== undefined;
+  call.signal.throwIfAborted();
+  const request: OpenApiRequest = {
+    method: found.method,
+    headers: { accept: "application/json", ...headers, ...(hasBody ? { "content-type": input.bodyType } : {}) },
+    ...(hasBody ? { body: JSON.stringify(body) } : {}),
+    redirect: "manual",
+    signal: call.signal,
+  };
+  try {
+    return await toResult(await fetch(target.href, request), responses);
+  } catch (cause) {
+    if (call.signal.aborted) throw call.signal.reason;
+    throw cause instanceof Refusal || cause instanceof SurfaceError || cause instanceof StatusError
+      ? cause
+      : toFailure(cause, prepared);
+  }
+}
+
+/** A response that is masked. */
+class StatusError extends Error {
+  override readonly name = "StatusError";
+}
+
+async function toResult(response: OpenApiResponse, responses: DeclaredResponses): Promise<unknown> {
+  const { status } = response;
+  if (status >= 200 && status < 300) return readResult(response, responses);
+  if (status >= 400 && status < 500) throw await toRefusal(response, responses);
+  discard(response);
+  const why = status >= 500 ? "it failed" : "redirects are not followed";
+  throw new StatusError(`The API answered with status ${status}: ${why}`);
+}

@@ -1,0 +1,266 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { appOfMount } from "../../../src/builder/app-of-mount.ts";
+import { Refusal } from "../../../src/errors.ts";
+import { fromOpenApi, type OpenApiOptions } from "../../../src/from/openapi/openapi.ts";
+import type { OpenApiExposeMap } from "../../../src/from/openapi/openapi-types.ts";
+import { http } from "../../../src/http/index.ts";
+import type { Fault } from "../../../src/surface/fault.ts";
+import type { JsonObject } from "../../../src/schema/json.ts";
+import { createTestClient } from "../../../src/testing/test-client.ts";
+import { agentKinds } from "../../scenarios/support/clients.ts";
+import { Api, json, petstore } from "./petstore.ts";
+
+const all: OpenApiExposeMap = {
+  listPets: "read",
+  "GET /pets/{petId}": { read: { name: "pet.show", title: "Show" } },
+  createPet: { write: { confirm: false } },
+  deletePet: "write",
+};
+const closing: { close(): Promise<unknown> }[] = [];
+const faults: Fault[] = [];
+let api: Api;
+let baseUrl = "";
+
+beforeEach(async () => {
+  api = new Api();
+  baseUrl = `${await api.open()}/v1`;
+  closing.push(api);
+});
+afterEach(async () => {
+  for (const each of closing.splice(0).toReversed()) await each.close();
+  faults.length = 0;
+});
+
+function appOf(
+  expose: OpenApiExposeMap = all,
+  options: Partial<OpenApiOptions> = {},
+  document: object = petstore("3.1.0"),
+) {
+  const source = fromOpenApi(document as ReturnType<typeof petstore>, expose, { baseUrl, ...options });
+  return appOfMount("pets", source, { onFault: (fault) => void faults.push(fault) });
+}
+
+function clientOf(...given: Parameters<typeof appOf>) {
+  const client = createTestClient(appOf(...given));
+  closing.push(client);
+  return client;
+}
+
+type Result = Record<string, unknown> & { readonly content: readonly { readonly text: string }[] };
+
+async function call(client: ReturnType<typeof clientOf>, name: string, args: JsonObject = {}): Promise<Result> {
+  // The result of a call.
+  return (await client.request("tools/call", { name, arguments: args })) as Result;
+}
+
+function textIn({ content }: Result): string {
+  return content.map(({ text }) => text).join("\n");
+}
+
+function errorIn(result: Result): unknown {
+  const meta: unknown = result["_meta"];
+  return typeof meta === "object" && meta !== null ? Reflect.get(meta, "surface-mcp/error") : undefined;
+}
+
+/** The causes of faults. */
+function logged(): string {
+  return faults.map(({ cause }) => String(cause)).join("\n");
+}
+
+describe.each(["3.0.3", "3.1.0"] as const)("a document of OpenAPI %s", (version) => {
+  it.each(agentKinds.map((kind) => [kind.name, kind] as const))("is served to %s", async (_, kind) => {
+    const serving = await http({ port: 0, exit: false }).serve(
+      appOf({ ...all, health: "resource" }, {}, petstore(version)),
+    );
+    closing.push(serving);
+    const agent = await kind.connect({ url: serving.url });
+    closing.push(agent);
+    expect((await agent.tools()).toSorted()).toEqual(["createPet", "deletePet", "listPets", "pet_show"]);
+    api.answer = (_request, response) => json(response, 200, { id: 1, name: "Rex", owner: { nick: null, pets: [] } });
+    expect(await agent.call("pet_show", { petId: "a/b c" })).toMatchObject({
+      structuredContent: { id: 1, name: "Rex", owner: { nick: null } },
+    });
+    expect(await agent.call("createPet", { body: { name: "Rex" } })).toMatchObject({ structuredContent: { id: 1 } });
+    expect((await agent.call("createPet", { body: { name: "" } }))["isError"]).toBe(true);
+    api.answer = (_request, response) => void response.writeHead(204).end();
+    expect((await agent.call("deletePet", { petId: "7" }))["isError"] ?? false).toBe(false);
+    api.answer = (_request, response) => json(response, 200, { up: true });
+    expect(JSON.stringify(await agent.read((await agent.resources())[0] ?? ""))).toContain('{\\"up\\":true}');
+    expect(api.received.map(({ method, url, body }) => `${method} ${url} ${body}`)).toEqual([
+      "GET /v1/pets/a%2Fb%20c ",
+      'POST /v1/pets {"name":"Rex"}',
+      "DELETE /v1/pets/7 ",
+      "GET /v1/health ",
+    ]);
+  });
+
+  it("lists the schemas of what is exposed, without the fields of the other side", async () => {
+    const { tools } = await clientOf(all, {}, petstore(version)).request("tools/list", {});
+    const text = JSON.stringify(tools);
+    expect(tools).toMatchObject([
+      { name: "createPet", annotations: { destructiveHint: true } },
+      { name: "deletePet", annotations: { destructiveHint: true } },
+      { name: "listPets", title: "List pets", annotations: { readOnlyHint: true } },
+      { name: "pet_show", title: "Show", description: "Show one", annotations: { readOnlyHint: true } },
+    ]);
+    const [create, , list] = tools as readonly { inputSchema: { properties: Record<string, never> } }[];
+    expect(Object.keys(list?.inputSchema.properties ?? {})).toEqual(["limit", "tags", "ids", "filter", "X-Trace"]);
+    expect(list?.inputSchema.properties["limit"]).toMatchObject({ type: "integer", exclusiveMinimum: 0 });
+    expect(Object.keys(create?.inputSchema.properties["body"]?.["properties"] ?? {})).toEqual([
+      "name",
+      "owner",
+      "secret",
+    ]);
+    expect(text).not.toContain("nullable");
+    expect(text).not.toContain("hidePet");
+  });
+});
+
+describe("a request", () => {
+  it("has the declared parameters in their styles, and no others", async () => {
+    const client = clientOf();
+    const args = { limit: 5, tags: ["a&b", "c"], ids: [1, 2], filter: { kind: "x=1" }, "X-Trace": "t" };
+    expect(textIn(await call(client, "listPets", args))).toBe('{"value":[]}');
+    const [{ url, headers } = { url: "", headers: {} }] = api.received;
+    expect(url).toBe("/v1/pets?limit=5&tags=a%26b&tags=c&ids=1,2&filter%5Bkind%5D=x%3D1");
+    expect(headers).toMatchObject({ "x-trace": "t", accept: "application/json" });
+    expect(headers.cookie ?? headers.authorization).toBeUndefined();
+    expect(textIn(await call(client, "listPets", { Authorization: "mine" }))).toContain("VALIDATION_ERROR");
+    expect(textIn(await call(client, "listPets", { "X-Trace": "a\r\nhost: b" }))).toContain("no header can hold");
+    expect(api.received).toHaveLength(1);
+  });
+
+  it("carries the credentials of its own operation and caller, and they win over arguments", async () => {
+    const asked: unknown[] = [];
+    const client = clientOf(all, {
+      credentials: (operation, caller, signal) => {
+        asked.push([operation, caller.id, signal.aborted]);
+        return { Authorization: "Bearer s3cret", "x-trace": "own" };
+      },
+    });
+    await call(client, "listPets", { "X-Trace": "t" });
+    expect(api.received[0]?.headers).toMatchObject({ authorization: "Bearer s3cret", "x-trace": "own" });
+    expect(asked).toEqual([[{ key: "listPets", method: "GET", path: "/pets", security: [] }, "anonymous", false]]);
+  });
+
+  it("is not sent if the credentials fail: a refusal is passed on, an error masked", async () => {
+    let failure: Error = new Refusal("SIGN_IN", "sign in first");
+    const client = clientOf(all, { credentials: () => Promise.reject(failure) });
+    expect(textIn(await call(client, "listPets"))).toContain("SIGN_IN: sign in first");
+    failure = new Error("vault at 10.0.0.1 is down");
+    expect(textIn(await call(client, "deletePet", { petId: "1" }))).toMatch(/^INTERNAL: an internal error occurred/);
+    expect(logged()).toContain("10.0.0.1");
+    expect(api.received).toEqual([]);
+  });
+
+  it.each([
+    "",
+    ".",
+    "..",
+    "%2e",
+    "%2E%2e",
+    ".%2e",
+    "%252e%252e",
+    "../admin",
+    "..\\admin",
+    "a/../b",
+    "..;x",
+    "..%2fadmin",
+  ])("is not made of the path value %j", async (petId) => {
+    expect(textIn(await call(clientOf(), "pet_show", { petId }))).toContain("VALIDATION_ERROR");
+    expect(api.received).toEqual([]);
+  });
+});
+
+describe("a response", () => {
+  const show = (client = clientOf()): Promise<Result> => call(client, "pet_show", { petId: "1" });
+
+  it("of 4xx is a refusal, with its body only if the document declares it", async () => {
+    api.answer = (_, response) => json(response, 404, { problem: "gone", id: 7 });
+    expect(await show()).toMatchObject({ isError: true });
+    expect(textIn(await show())).toContain(
+      "UPSTREAM_404: the API refused the request with status 404: There is no such pet",
+    );
+    expect(errorIn(await show())).toMatchObject({ details: { problem: "gone" } });
+    api.answer = (_, response) => json(response, 404, { trace: "at db.js:1" });
+    expect(JSON.stringify(await show())).not.toContain("db.js");
+    api.answer = (_, response) => json(response, 403, { problem: "ask root@corp" });
+    expect(textIn(await show())).toBe("UPSTREAM_403: the API refused the request with status 403");
+    expect(JSON.stringify(await show())).not.toContain("root@corp");
+    expect(faults).toEqual([]);
+  });
+
+  it("of 429 may be retried after its time", async () => {
+    api.answer = (_, response) => json(response, 429, {}, { "retry-after": "3" });
+    const answer = await show();
+    expect(textIn(answer)).toContain(
+      "UPSTREAM_429: the API refused the request with status 429; wait 3000 ms before the next",
+    );
+    expect(errorIn(answer)).toMatchObject({ retryable: true, details: { retryAfterMs: 3000 } });
+  });
+
+  it.each([500, 503, 301, 307, 304])("of %d is masked", async (status) => {
+    api.answer = (_, response) => json(response, status, { at: "db.js" }, { location: "http://127.0.0.1:1/steal" });
+    const text = textIn(await show());
+    expect(text).toMatch(/^INTERNAL: an internal error occurred; it is logged under [0-9a-f-]+$/);
+    expect(logged()).toContain(`status ${status}`);
+    expect(api.received).toHaveLength(1);
+  });
+
+  it("that is not what the document declares is withheld", async () => {
+    api.answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<b>Sign in</b>");
+    expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);
+    api.answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"id":');
+    expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);
+    api.answer = (_, response) => json(response, 200, { id: "one" });
+    expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);
+    api.answer = (_, response) =>
+      void response.writeHead(200, { "content-type": "application/json" }).end(Buffer.from([0xff]));
+    expect(textIn(await show())).not.toContain("\uFFFD");
+  });
+
+  it("is read up to a bound, also behind compression and without an end", async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, "1"));
+    const type = { "content-type": "application/json" };
+    api.answer = (_, response) => void response.writeHead(200, { ...type, "content-encoding": "gzip" }).end(bomb);
+    expect(textIn(await show())).toContain("UPSTREAM_TOO_LARGE");
+    let isOpen = true;
+    api.answer = (_, response) => {
+      response.writeHead(200, type);
+      const more = (): void => void (isOpen && response.write("1".repeat(65_536), () => setImmediate(more)));
+      response.on("close", () => void (isOpen = false));
+      more();
+    };
+    expect(textIn(await show())).toContain("UPSTREAM_TOO_LARGE");
+    await expect.poll(() => isOpen).toBe(false);
+  });
+
+  it("that never comes ends with the deadline of the call, and its connection with it", async () => {
+    let isOpen = true;
+    api.answer = (_, response) => void response.on("close", () => void (isOpen = false));
+    const client = clientOf({ showPet: { read: { timeoutMs: 100 } }, deletePet: { write: { timeoutMs: 100 } } });
+    expect(textIn(await call(client, "showPet", { petId: "1" }))).toMatch(/^TIMEOUT: the deadline passed/);
+    await expect.poll(() => isOpen).toBe(false);
+    expect(textIn(await call(client, "deletePet", { petId: "1" }))).toContain(
+      "whether the call took effect is unknown",
+    );
+  });
+
+  it("that breaks leaves the outcome of a change unknown, and that of a read masked", async () => {
+    api.answer = (_, response) => void response.socket?.destroy();
+    expect(textIn(await call(clientOf(), "deletePet", { petId: "1" }))).toMatch(/^OUTCOME_UNKNOWN/);
+    expect(textIn(await show())).toMatch(/^INTERNAL/);
+    api.answer = (_, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "50" }).write('{"id":1');
+      setImmediate(() => response.socket?.destroy());
+    };
+    expect(textIn(await call(clientOf(), "createPet", { body: { name: "R" } }))).toMatch(/^OUTCOME_UNKNOWN/);
+  });
+
+  it("that never began is masked for a change too: nothing was sent", async () => {
+    const client = clientOf();
+    await api.close();
+    expect(textIn(await call(client, "deletePet", { petId: "1" }))).toMatch(/^INTERNAL/);
+  });
+});

@@ -49,9 +49,24 @@ export function fieldsIn(node: unknown): readonly (readonly [string, unknown])[]
   return isRecord(node) ? Object.entries<unknown>({ ...node }) : [];
 }
 
+/** Creates the error for a part of an operation that is not supported. {@link naming} adds the operation. */
+export function unsupported(problem: string): SurfaceError {
+  return new SurfaceError("SCHEMA_UNSUPPORTED", problem);
+}
+
+/** Reads an operation. @throws SurfaceError the errors of {@link unsupported}, with the operation. */
+export function naming<TRead>(key: string, read: () => TRead): TRead {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof SurfaceError) || cause.code !== "SCHEMA_UNSUPPORTED") throw cause;
+    throw new SurfaceError(cause.code, `Cannot expose operation "${key}": ${cause.message}`, { cause });
+  }
+}
+
 function unresolved(ref: string, why: string): SurfaceError {
   const shown = JSON.stringify(ref.slice(0, 128));
-  return new SurfaceError("SCHEMA_UNSUPPORTED", `${doing}: the reference ${shown} ${why}`);
+  return unsupported(`the reference ${shown} ${why}`);
 }
 
 /** Returns the target of a reference. @throws SurfaceError `SCHEMA_UNSUPPORTED` for one that leaves the document, or points at nothing. */

@@ -10,7 +10,7 @@ import { isJsonObject, toList } from "../../schema/json.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import { doing, partOf, readDocument, textOf, type DocumentReader } from "./document.ts";
+import { doing, naming, partOf, readDocument, textOf, type DocumentReader } from "./document.ts";
 import { readKind, toName, type ReadExposure } from "./expose.ts";
 import type { OpenApiDocument, OpenApiExpose, OpenApiExposeMap, OpenApiNames } from "./openapi-types.ts";
 import { readInput } from "./parameters.ts";
@@ -81,10 +81,9 @@ function assertKind(key: string, as: ReadExposure["as"], { found: { method }, in
 }
 
 function prepare(key: string, value: unknown, { reader, base, credentials, fetch }: Source): Exposed {
-  const where = `operation "${key}"`;
   const exposure = readKind(key, value);
   const found = reader.find(key);
-  const input = readInput(reader, found, where);
+  const input = readInput(reader, found);
   const { method, path, operation } = found;
   const prepared: PreparedOperation = {
     found,
@@ -92,12 +91,12 @@ function prepare(key: string, value: unknown, { reader, base, credentials, fetch
     isRead: exposure.as !== "write",
     ...{ input, credentials, fetch },
     responses: readResponses(reader, operation),
-    url: new UrlTemplate(base, path, { parameters: input.parameters, where }),
+    url: new UrlTemplate(base, path, input.parameters),
   };
   assertKind(key, exposure.as, prepared);
   const { name, ...options } = exposure.options as { readonly name?: unknown };
   if (name !== undefined && typeof name !== "string")
-    throw invalidOption(`Cannot expose ${where}`, '"name" must be a text');
+    throw invalidOption(`Cannot expose operation "${key}"`, '"name" must be a text');
   return { as: exposure.as, options, name: name ?? toName(key), prepared, texts: textsOf(operation) };
 }
 
@@ -154,8 +153,8 @@ function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "r
  *
  * @param document - the parsed document. References to other files must be bundled into it. Read once.
  * @param expose - exposures by `operationId`, or by method and path: `"GET /pets/{petId}"`.
- * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND`, `INVALID_OPTION`, `INVALID_NAME`, `NAME_COLLISION`, `CONTRADICTION`,
- * `INVALID_MEMBER`; `SCHEMA_UNSUPPORTED` for an exposed operation that cannot be converted.
+ * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND`, `INVALID_OPTION`, `INVALID_NAME`, `NAME_COLLISION`, `CONTRADICTION`;
+ * `SCHEMA_UNSUPPORTED` for an exposed operation that cannot be converted.
  * @example
  * ```ts
  * const pets = fromOpenApi(
@@ -180,7 +179,7 @@ export function fromOpenApi<$Document extends OpenApiDocument, const $Expose ext
   const source = { reader, base: readBaseUrl(baseUrl), credentials, fetch };
   const exposed = Object.entries<unknown>({ ...expose })
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => prepare(key, value, source));
+    .map(([key, value]) => naming(key, () => prepare(key, value, source)));
   const registry = operationRegistry(exposed.filter(({ as }) => as !== "resource").map(toTool));
   const resources = exposed.filter(({ as }) => as === "resource");
   return Object.freeze({

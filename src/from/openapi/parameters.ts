@@ -1,7 +1,14 @@
-import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, setOwn, toList, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { fieldsIn, partOf, resolve, textOf, type DocumentReader, type FoundOperation } from "./document.ts";
+import {
+  fieldsIn,
+  partOf,
+  resolve,
+  textOf,
+  unsupported,
+  type DocumentReader,
+  type FoundOperation,
+} from "./document.ts";
 import { maxTextBytes, SchemaConverter } from "./schemas.ts";
 
 /** The place of a parameter in a request. */
@@ -57,10 +64,6 @@ export function jsonContentOf(content: unknown): readonly [mediaType: string, sc
   return found === undefined ? undefined : [found[0], partOf(found[1], "schema")];
 }
 
-function unsupported(where: string, problem: string): SurfaceError {
-  return new SurfaceError("SCHEMA_UNSUPPORTED", `Cannot expose ${where}: ${problem}`);
-}
-
 interface ReadParameter extends Parameter {
   readonly json: JsonObject;
 }
@@ -68,12 +71,10 @@ interface ReadParameter extends Parameter {
 /** Reads the input of one operation. */
 class InputReader {
   readonly #reader: DocumentReader;
-  readonly #where: string;
   readonly #schemas: SchemaConverter;
 
-  constructor(reader: DocumentReader, where: string) {
+  constructor(reader: DocumentReader) {
     this.#reader = reader;
-    this.#where = where;
     this.#schemas = new SchemaConverter(reader, "input");
   }
 
@@ -130,9 +131,9 @@ class InputReader {
   #placeOf(name: string, found: string | undefined, what: string): ParameterPlace {
     const place = places.find((one) => one === found);
     if (name === "" || place === undefined) {
-      throw unsupported(this.#where, `${what} must have a name, and be in the path, the query or a header`);
+      throw unsupported(`${what} must have a name, and be in the path, the query or a header`);
     }
-    if (place === "header" && !headerName.test(name)) throw unsupported(this.#where, `${what} is no name of a header`);
+    if (place === "header" && !headerName.test(name)) throw unsupported(`${what} is no name of a header`);
     return place;
   }
 
@@ -140,7 +141,7 @@ class InputReader {
   #jsonOf(given: unknown, what: string): ReturnType<typeof jsonContentOf> {
     const content = partOf(given, "content");
     const json = jsonContentOf(content);
-    if (content !== undefined && json === undefined) throw unsupported(this.#where, `${what} is not JSON`);
+    if (content !== undefined && json === undefined) throw unsupported(`${what} is not JSON`);
     return json;
   }
 
@@ -149,7 +150,7 @@ class InputReader {
     const wanted = partOf(given, "style") ?? supported[0];
     const style = supported.find((one) => one === wanted);
     if (style !== undefined) return style;
-    throw unsupported(this.#where, `${what} has a style other than ${supported.join(" and ")}`);
+    throw unsupported(`${what} has a style other than ${supported.join(" and ")}`);
   }
 
   #described(schema: unknown, description: string | undefined): JsonObject {
@@ -168,7 +169,7 @@ class InputReader {
     const json = method === "GET" || method === "HEAD" ? undefined : jsonContentOf(partOf(given, "content"));
     if (json === undefined) {
       if (!isRequired) return undefined;
-      throw unsupported(this.#where, "it requires a body that is not JSON, or that its method does not have");
+      throw unsupported("it requires a body that is not JSON, or that its method does not have");
     }
     const [mediaType, schema] = json;
     return { mediaType, json: this.#described(schema, textOf(given, "description")), isRequired };
@@ -218,9 +219,8 @@ function splitNested(args: JsonObject): SplitArguments {
 /**
  * Reads the input of an operation: its parameters and its body, flat unless two have one name.
  *
- * @param where - the operation in messages.
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` for a style, a body or a schema that is not supported.
  */
-export function readInput(reader: DocumentReader, found: FoundOperation, where: string): RequestInput {
-  return new InputReader(reader, where).read(found);
+export function readInput(reader: DocumentReader, found: FoundOperation): RequestInput {
+  return new InputReader(reader).read(found);
 }

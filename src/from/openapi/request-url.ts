@@ -1,5 +1,6 @@
-import { Refusal, SurfaceError } from "../../errors.ts";
+import { Refusal } from "../../errors.ts";
 import { getOwn, isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { unsupported } from "./document.ts";
 import type { Parameter } from "./parameters.ts";
 
 const maxDecodings = 8;
@@ -99,8 +100,8 @@ export class UrlTemplate {
   readonly #parameters: readonly Parameter[];
   readonly #names: ReadonlySet<string>;
 
-  /** @throws SurfaceError `INVALID_MEMBER` for a template that is no path, or whose variables are not its path parameters. */
-  constructor(base: URL, path: string, { parameters, where }: { parameters: readonly Parameter[]; where: string }) {
+  /** @throws SurfaceError `SCHEMA_UNSUPPORTED` for a template that is no path, or whose variables are not its path parameters. */
+  constructor(base: URL, path: string, parameters: readonly Parameter[]) {
     this.#base = base;
     this.#prefix = base.pathname.replace(/\/$/, "");
     this.#segments = path.split("/").slice(1);
@@ -114,10 +115,11 @@ export class UrlTemplate {
       .split("/")
       .slice(1);
     if (isDeclared && !path.includes("\\") && this.#toUrl(literal, []) !== undefined) return;
-    const problem = isDeclared
-      ? "its path must be percent-encoded segments, none of them dots"
-      : "the variables of its path and its path parameters differ";
-    throw new SurfaceError("INVALID_MEMBER", `Cannot expose ${where}: ${problem}`);
+    throw unsupported(
+      isDeclared
+        ? "its path must be percent-encoded segments, none of them dots"
+        : "the variables of its path and its path parameters differ",
+    );
   }
 
   /** Returns the URL of a call. @throws Refusal `VALIDATION_ERROR` for a value that its place cannot hold. */

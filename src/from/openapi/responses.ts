@@ -76,7 +76,7 @@ function mediaTypeOf(header: string | null): string {
 /** Ends a body that is not read. A pending one would keep its connection. */
 export function discard({ body }: OpenApiResponse): void {
   // It fails if the connection is broken already, which is as good.
-  void body?.cancel().catch(() => {});
+  if (body !== null && !body.locked) void body.cancel().catch(() => {});
 }
 
 /** Reads at most `most` bytes of text; `undefined` for a longer body. @throws for bytes that are not UTF-8. */
@@ -158,20 +158,20 @@ async function readDetails(response: OpenApiResponse, schema: JsonSchema | undef
 export async function toRefusal(response: OpenApiResponse, { errorOf }: DeclaredResponses): Promise<Refusal> {
   const { status } = response;
   const code = `UPSTREAM_${status}`;
-  const { description, schema } = errorOf(status) ?? {};
-  const message = `the API refused the request with status ${status}${description === undefined ? "" : `: ${description}`}`;
+  const refused = `the API refused the request with status ${status}`;
   if (status === 429) {
     discard(response);
     const retryAfterMs = retryAfterOf(response);
-    const wait = retryAfterMs === undefined ? "wait before the next" : `wait ${retryAfterMs} ms before the next`;
-    return createRetryable(code, `${message}; ${wait}`, retryAfterMs === undefined ? undefined : { retryAfterMs });
+    if (retryAfterMs === undefined) return createRetryable(code, `${refused}: too many requests`);
+    return createRetryable(code, `${refused}: wait ${retryAfterMs} ms before the next`, { retryAfterMs });
   }
-  let details: unknown;
   try {
-    details = await readDetails(response, schema);
+    const { description, schema } = errorOf(status) ?? {};
+    const message = description === undefined ? refused : `${refused}: ${description}`;
+    return new Refusal(code, message, await readDetails(response, schema));
   } catch {
-    // The status is the answer, also if the body is broken.
-    details = undefined;
+    // The status is the answer, also if the body breaks or its declaration cannot be converted.
+    discard(response);
+    return new Refusal(code, refused);
   }
-  return new Refusal(code, message, details);
 }

@@ -1,11 +1,10 @@
-import { SurfaceError } from "../../errors.ts";
 import { isRecord } from "../../options/is-object.ts";
 import { setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { copySchemas, definitionKeywords } from "../../schema/keywords.ts";
 import { maxSchemaDepth, maxSchemaNodes, toJsonData } from "../../schema/schema-document.ts";
 import { compileLinearPattern } from "../../schema/validator/linear-pattern.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { doing, fieldsIn, partOf, resolve, targetOf, type DocumentReader } from "./document.ts";
+import { fieldsIn, partOf, resolve, targetOf, unsupported, type DocumentReader } from "./document.ts";
 
 /** Bytes of a description, which a model reads. */
 export const maxTextBytes = 2048;
@@ -20,10 +19,6 @@ function isDropped(key: string, value: unknown): boolean {
   if (key.startsWith("x-") || dropped.has(key)) return true;
   // The API checks its own patterns. One that could hang this process is not run here.
   return key === "pattern" && typeof value === "string" && compileLinearPattern(value).reason !== undefined;
-}
-
-function unsupported(problem: string): SurfaceError {
-  return new SurfaceError("SCHEMA_UNSUPPORTED", `${doing}: ${problem}`);
 }
 
 function toExclusive(copy: Record<string, JsonValue>, bound: string, exclusive: string): void {

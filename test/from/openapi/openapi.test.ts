@@ -77,7 +77,8 @@ describe.each(["3.0.3", "3.1.0"] as const)("a document of OpenAPI %s", (version)
     const agent = await kind.connect({ url: serving.url });
     closing.push(agent);
     expect((await agent.tools()).toSorted()).toEqual(["createPet", "deletePet", "listPets", "pet_show"]);
-    api.answer = (_request, response) => json(response, 200, { id: 1, name: "Rex", owner: { nick: null, pets: [] } });
+    api.answer = (_request, response) =>
+      json(response, 200, { value: { id: 1, name: "Rex", owner: { nick: null, pets: [] } } });
     expect(await agent.call("pet_show", { petId: "a/b c" })).toMatchObject({
       structuredContent: { id: 1, name: "Rex", owner: { nick: null } },
     });
@@ -85,7 +86,7 @@ describe.each(["3.0.3", "3.1.0"] as const)("a document of OpenAPI %s", (version)
     expect((await agent.call("createPet", { body: { name: "" } }))["isError"]).toBe(true);
     api.answer = (_request, response) => void response.writeHead(204).end();
     expect((await agent.call("deletePet", { petId: "7" }))["isError"] ?? false).toBe(false);
-    api.answer = (_request, response) => json(response, 200, { up: true });
+    api.answer = (_request, response) => json(response, 200, { value: { up: true } });
     expect(JSON.stringify(await agent.read((await agent.resources())[0] ?? ""))).toContain('{\\"up\\":true}');
     expect(api.received.map(({ method, url, body }) => `${method} ${url} ${body}`)).toEqual([
       "GET /v1/pets/a%2Fb%20c ",
@@ -177,31 +178,32 @@ describe("a response", () => {
   const show = (client = clientOf()): Promise<Result> => call(client, "pet_show", { petId: "1" });
 
   it("of 4xx is a refusal, with its body only if the document declares it", async () => {
-    api.answer = (_, response) => json(response, 404, { problem: "gone", id: 7 });
+    api.answer = (_, response) => json(response, 404, { value: { problem: "gone", id: 7 } });
     expect(await show()).toMatchObject({ isError: true });
     expect(textIn(await show())).toContain(
       "UPSTREAM_404: the API refused the request with status 404: There is no such pet",
     );
     expect(errorIn(await show())).toMatchObject({ details: { problem: "gone" } });
-    api.answer = (_, response) => json(response, 404, { trace: "at db.js:1" });
+    api.answer = (_, response) => json(response, 404, { value: { trace: "at db.js:1" } });
     expect(JSON.stringify(await show())).not.toContain("db.js");
-    api.answer = (_, response) => json(response, 403, { problem: "ask root@corp" });
+    api.answer = (_, response) => json(response, 403, { value: { problem: "ask root@corp" } });
     expect(textIn(await show())).toBe("UPSTREAM_403: the API refused the request with status 403");
     expect(JSON.stringify(await show())).not.toContain("root@corp");
     expect(faults).toEqual([]);
   });
 
   it("of 429 may be retried after its time", async () => {
-    api.answer = (_, response) => json(response, 429, {}, { "retry-after": "3" });
+    api.answer = (_, response) => json(response, 429, { value: {}, headers: { "retry-after": "3" } });
     const answer = await show();
     expect(textIn(answer)).toContain(
-      "UPSTREAM_429: the API refused the request with status 429; wait 3000 ms before the next",
+      "UPSTREAM_429: the API refused the request with status 429: wait 3000 ms before the next",
     );
     expect(errorIn(answer)).toMatchObject({ retryable: true, details: { retryAfterMs: 3000 } });
   });
 
   it.each([500, 503, 301, 307, 304])("of %d is masked", async (status) => {
-    api.answer = (_, response) => json(response, status, { at: "db.js" }, { location: "http://127.0.0.1:1/steal" });
+    api.answer = (_, response) =>
+      json(response, status, { value: { at: "db.js" }, headers: { location: "http://127.0.0.1:1/steal" } });
     const text = textIn(await show());
     expect(text).toMatch(/^INTERNAL: an internal error occurred; it is logged under [0-9a-f-]+$/);
     expect(logged()).toContain(`status ${status}`);
@@ -213,7 +215,7 @@ describe("a response", () => {
     expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);
     api.answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"id":');
     expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);
-    api.answer = (_, response) => json(response, 200, { id: "one" });
+    api.answer = (_, response) => json(response, 200, { value: { id: "one" } });
     expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);
     api.answer = (_, response) =>
       void response.writeHead(200, { "content-type": "application/json" }).end(Buffer.from([0xff]));

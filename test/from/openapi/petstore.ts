@@ -21,13 +21,28 @@ function responses(schema: object): object {
   };
 }
 
+function listParameters(is30: boolean): readonly object[] {
+  const aboveZero = is30
+    ? { type: "integer", minimum: 0, exclusiveMinimum: true }
+    : { type: "integer", exclusiveMinimum: 0 };
+  return [
+    { name: "limit", in: "query", schema: aboveZero },
+    { name: "tags", in: "query", schema: { type: "array", items: { type: "string" } } },
+    { name: "ids", in: "query", explode: false, schema: { type: "array", items: { type: "integer" } } },
+    {
+      ...{ name: "filter", in: "query", style: "deepObject", explode: true },
+      schema: { type: "object", properties: { kind: { type: "string" } } },
+    },
+    { name: "session", in: "cookie", required: true, schema: { type: "string" } },
+    { name: "Authorization", in: "header", required: true, schema: { type: "string" } },
+    { name: "X-Trace", in: "header", schema: { type: "string" } },
+  ];
+}
+
 /** Returns the document. Schemas differ in the words for null. */
 export function petstore(version: "3.0.3" | "3.1.0") {
   const is30 = version === "3.0.3";
   const nullable = is30 ? { type: "string", nullable: true } : { type: ["string", "null"] };
-  const aboveZero = is30
-    ? { type: "integer", minimum: 0, exclusiveMinimum: true }
-    : { type: "integer", exclusiveMinimum: 0 };
   const petRef = { $ref: "#/components/schemas/Pet" };
   return {
     openapi: version,
@@ -38,18 +53,7 @@ export function petstore(version: "3.0.3" | "3.1.0") {
         get: {
           operationId: "listPets",
           summary: "List pets",
-          parameters: [
-            { name: "limit", in: "query", schema: aboveZero },
-            { name: "tags", in: "query", schema: { type: "array", items: { type: "string" } } },
-            { name: "ids", in: "query", explode: false, schema: { type: "array", items: { type: "integer" } } },
-            {
-              ...{ name: "filter", in: "query", style: "deepObject", explode: true },
-              schema: { type: "object", properties: { kind: { type: "string" } } },
-            },
-            { name: "session", in: "cookie", required: true, schema: { type: "string" } },
-            { name: "Authorization", in: "header", required: true, schema: { type: "string" } },
-            { name: "X-Trace", in: "header", schema: { type: "string" } },
-          ],
+          parameters: listParameters(is30),
           responses: {
             "200": {
               description: "Pets",
@@ -94,7 +98,7 @@ export interface Received {
 /** An API of which a test says how it answers. */
 export class Api {
   readonly received: Received[] = [];
-  answer: (request: Received, response: ServerResponse) => void = (_, response) => json(response, 200, []);
+  answer: (request: Received, response: ServerResponse) => void = (_, response) => json(response, 200, { value: [] });
   readonly #server: Server;
 
   constructor() {
@@ -126,8 +130,7 @@ export class Api {
 export function json(
   response: ServerResponse,
   status: number,
-  value: unknown,
-  headers: Record<string, string> = {},
+  { value, headers = {} }: { readonly value: unknown; readonly headers?: Readonly<Record<string, string>> },
 ): void {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
 }

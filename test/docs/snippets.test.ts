@@ -34,6 +34,7 @@ import { agenticService, mcpAgentic } from "surface-mcp/from/agentic";
 import { invoker, mcpInvoker } from "surface-mcp/from/invoker";
 import { fromTrpc, loadTrpc, mcpTrpc } from "surface-mcp/from/trpc";
 import { initTRPC } from "@trpc/server";
+import { fromOpenApi, operations, type OpenApiDocument } from "surface-mcp/from/openapi";
 import { http, httpHandler } from "surface-mcp/http";
 import { attach } from "surface-mcp/sdk-v1";
 import { createTestClient } from "surface-mcp/testing";
@@ -76,6 +77,9 @@ declare const hono: { all(path: string, answer: (c: { req: { raw: Request } }) =
 const surface = counter;
 declare const game: import("surface-mcp/from/agentic").AgenticService;
 declare const tools: import("surface-mcp/from/invoker").ToolInvoker;
+declare namespace api { interface paths {} interface operations {} }
+declare const document: OpenApiDocument;
+declare const [token, text]: readonly string[];
 declare const localTools: typeof tools;
 declare const remoteTools: typeof tools;
 declare const writer: all.MountSource;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import * as agentic from "../../src/from/agentic/index.ts";
 import * as agents from "../../src/from/agent/index.ts";
+import * as openapi from "../../src/from/openapi/index.ts";
 import * as invokers from "../../src/from/invoker/index.ts";
 import * as trpc from "../../src/from/trpc/index.ts";
 import * as http from "../../src/http/index.ts";
@@ -99,6 +100,7 @@ const fed: Readonly<Record<string, Feed>> = {
   mcpTrpc: (no: object) => trpc.mcpTrpc(router, {}, { context: () => ({}), ...no }),
   agenticService: (no) => agentic.agenticService(service as never, no),
   mcpAgentic: (no) => agentic.mcpAgentic(service as never, no),
+  fromOpenApi: (no: object) => openapi.fromOpenApi({ openapi: "3.1.0" }, {}, { baseUrl: "https://a.example", ...no }),
   invokers: (no) => invokers.invokers([chain], no),
   mcpInvoker: (no) => invokers.mcpInvoker(chain, no),
 };
@@ -127,7 +129,7 @@ const without: ReadonlySet<string> = new Set([
   ...["richContent", "surfaceClientRef", "surfaceClients", "withJsonSchema", "fromRateLimiterFlexible", "RpcFailure"],
   // What they take is data of a result, and not an option.
   ...["audioBlock", "imageBlock", "linkBlock", "resourceBlock", "textBlock", "readViewRules", "assertExposure"],
-  ...["agents", "invoker", "loadTrpc", "toJSONSchema"],
+  ...["agents", "invoker", "loadTrpc", "operations", "toJSONSchema"],
 ]);
 
 async function failureOf(run: () => unknown): Promise<unknown> {
@@ -151,6 +153,7 @@ describe("options of public functions", () => {
       agentic,
       trpc,
       invokers,
+      openapi,
     ];
     const functions = entries.flatMap((entry) =>
       Object.entries(entry).flatMap(([name, value]) => (typeof value === "function" ? [name] : [])),

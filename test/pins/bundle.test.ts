@@ -86,10 +86,11 @@ describe("the bundle", () => {
   });
 
   it.each([
-    ["from/agentic", /\/from\/(?:agent|invoker|rpc|trpc)\/|\/sdk-v1\//],
-    ["from/invoker", /\/from\/(?:agent|agentic|rpc|trpc)\/|\/sdk-v1\//],
-    ["from/agent", /\/from\/(?:agentic|invoker|rpc|trpc)\/|\/sdk-v1\//],
-    ["from/trpc", /\/from\/(?:agent|agentic|invoker)\/|\/sdk-v1\//],
+    ["from/agentic", /\/from\/(?:agent|invoker|openapi|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/invoker", /\/from\/(?:agent|agentic|openapi|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/agent", /\/from\/(?:agentic|invoker|openapi|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/trpc", /\/from\/(?:agent|agentic|invoker|openapi)\/|\/sdk-v1\//],
+    ["from/openapi", /\/from\/(?:agent|agentic|invoker|rpc|trpc)\/|\/sdk-v1\//],
     ["sdk-v1", /\/from\//],
     ["otel", /\/(?:from|sdk-v1)\//],
     ["audit", /\/(?:from|sdk-v1)\//],

@@ -10,6 +10,7 @@ describe("package.json", () => {
       "./from/invoker": "./dist/from/invoker/index.js",
       "./from/agent": "./dist/from/agent/index.js",
       "./from/trpc": "./dist/from/trpc/index.js",
+      "./from/openapi": "./dist/from/openapi/index.js",
       "./sdk-v1": "./dist/sdk-v1/index.js",
       "./otel": "./dist/otel/index.js",
       "./audit": "./dist/audit/index.js",

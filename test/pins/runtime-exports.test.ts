@@ -72,6 +72,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./from/invoker": ["invoker", "invokers", "mcpInvoker"],
   "./from/agent": ["agent", "agents", "mcpAgent"],
   "./from/trpc": ["fromTrpc", "loadTrpc", "mcpTrpc"],
+  "./from/openapi": ["fromOpenApi", "operations"],
   "./sdk-v1": ["attach"],
   "./otel": ["otel"],
   "./audit": ["auditLog"],

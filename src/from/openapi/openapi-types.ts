@@ -11,7 +11,7 @@ declare const kOpenApi: unique symbol;
  * @typeParam TOperations - the type `operations` of the same file.
  * @example
  * ```ts
- * const document: OpenApiDocument<paths, operations> = JSON.parse(text);
+ * const document: OpenApiDocument<api.paths, api.operations> = JSON.parse(text);
  * ```
  */
 export interface OpenApiDocument<TPaths = unknown, TOperations = unknown> {

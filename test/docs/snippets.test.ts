@@ -79,7 +79,8 @@ declare const game: import("surface-mcp/from/agentic").AgenticService;
 declare const tools: import("surface-mcp/from/invoker").ToolInvoker;
 declare namespace api { interface paths {} interface operations {} }
 declare const document: OpenApiDocument;
-declare const [token, text]: readonly string[];
+declare const token: string;
+declare const text: string;
 declare const localTools: typeof tools;
 declare const remoteTools: typeof tools;
 declare const writer: all.MountSource;

@@ -165,11 +165,11 @@ function fromRefusal(refusal: Refusal, at: ThrownAt): ErrorResult {
   const message = clipText(refusal.message, maxMessageBytes);
   const given = refusal.details;
   const { requiredCapabilities, retryable, issues = [] } = ownFactsOf(refusal);
-  const own = { issues, ...(retryable === undefined ? {} : { retryable }) };
-  if (given === undefined) return createErrorResult(code, message, own);
+  const facts = { issues, ...(retryable === undefined ? {} : { retryable }) };
+  if (given === undefined) return createErrorResult(code, message, facts);
   const details = writeDetails(given);
   if (requiredCapabilities !== undefined) return createErrorResult(code, message, { details, requiredCapabilities });
-  if (details !== undefined) return createErrorResult(code, message, { ...own, details });
+  if (details !== undefined) return createErrorResult(code, message, { ...facts, details });
   const withheld = new SurfaceError(
     "UNSERIALISABLE",
     `Cannot send the details of a refusal of ${at.where}: they must be JSON of at most ${maxDetailsLength} characters`,

@@ -94,7 +94,7 @@ function prepare(key: string, value: unknown, { reader, base, credentials, fetch
     url: new UrlTemplate(base, path, input.parameters),
   };
   assertKind(key, exposure.as, prepared);
-  const { name, ...options } = exposure.options as { readonly name?: unknown };
+  const { name, ...options }: { readonly name?: unknown } = exposure.options;
   if (name !== undefined && typeof name !== "string")
     throw invalidOption(`Cannot expose operation "${key}"`, '"name" must be a text');
   return { as: exposure.as, options, name: name ?? toName(key), prepared, texts: textsOf(operation) };

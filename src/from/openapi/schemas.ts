@@ -1,5 +1,5 @@
 import { isRecord } from "../../options/is-object.ts";
-import { setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { isJsonObject, setOwn, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { copySchemas, definitionKeywords } from "../../schema/keywords.ts";
 import { maxSchemaDepth, maxSchemaNodes, toJsonData } from "../../schema/schema-document.ts";
 import { compileLinearPattern } from "../../schema/validator/linear-pattern.ts";
@@ -113,7 +113,9 @@ export class SchemaConverter {
       fieldsIn(partOf(node, "properties")).flatMap(([name, schema]) => (isAbsent(schema) ? [name] : [])),
     );
     if (absent.size === 0) return;
-    copy["properties"] = Object.fromEntries(fieldsIn(properties).filter(([name]) => !absent.has(name))) as JsonObject;
+    if (isJsonObject(properties)) {
+      copy["properties"] = Object.fromEntries(Object.entries(properties).filter(([name]) => !absent.has(name)));
+    }
     if (!Array.isArray(required)) return;
     copy["required"] = required.filter((name) => typeof name !== "string" || !absent.has(name));
   }

@@ -1,4 +1,5 @@
 import { codeOf, Refusal, SurfaceError } from "../../errors.ts";
+import { invalidOption } from "../../options/read-options.ts";
 import { isObject } from "../../options/is-object.ts";
 import { getOwn, type JsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
@@ -67,16 +68,20 @@ const unsentCodes: ReadonlySet<string> = new Set([
 function toFailure(cause: unknown, { isRead }: PreparedOperation): Error {
   const inner: unknown = isObject(cause) ? Reflect.get(cause, "cause") : undefined;
   const wasSent = !unsentCodes.has(codeOf(inner)) && !unsentCodes.has(codeOf(cause));
-  if (isRead || !wasSent) return new Error("The API cannot be reached, or its connection broke", { cause });
+  if (isRead || !wasSent) {
+    return new SurfaceError("INTERNAL", "Cannot reach the API, or its connection broke", { cause });
+  }
   return new SurfaceError("OUTCOME_UNKNOWN", "The connection to the API broke after the request was sent", { cause });
 }
 
 function toHeaders({ parameters }: RequestInput, given: JsonObject): Record<string, string> {
   const present = parameters.flatMap((parameter) => {
     const value = parameter.place === "header" ? getOwn(given, parameter.name) : undefined;
-    return value === undefined || value === null ? [] : [[parameter.name.toLowerCase(), toHeader(parameter, value)]];
+    return value === undefined || value === null
+      ? []
+      : [[parameter.name.toLowerCase(), toHeader(parameter, value)] as const];
   });
-  return Object.fromEntries(present) as Record<string, string>;
+  return Object.fromEntries(present);
 }
 
 async function readCredentials(
@@ -87,7 +92,7 @@ async function readCredentials(
   return Object.fromEntries(
     Object.entries<unknown>(isObject(given) ? { ...given } : {}).map(([name, value]) => {
       if (typeof value === "string") return [name.toLowerCase(), value] as const;
-      throw new TypeError(`credentials() must return texts by name; "${name}" is not a text`);
+      throw invalidOption("Cannot use credentials", `credentials() must return texts by name; "${name}" is not a text`);
     }),
   );
 }
@@ -116,15 +121,8 @@ export async function send(prepared: PreparedOperation, args: JsonObject, call: 
     return await toResult(await fetch(target.href, request), responses);
   } catch (cause) {
     if (call.signal.aborted) throw call.signal.reason;
-    throw cause instanceof Refusal || cause instanceof SurfaceError || cause instanceof StatusError
-      ? cause
-      : toFailure(cause, prepared);
+    throw cause instanceof Refusal || cause instanceof SurfaceError ? cause : toFailure(cause, prepared);
   }
-}
-
-/** A response that is masked. */
-class StatusError extends Error {
-  override readonly name = "StatusError";
 }
 
 async function toResult(response: OpenApiResponse, responses: DeclaredResponses): Promise<unknown> {
@@ -133,5 +131,5 @@ async function toResult(response: OpenApiResponse, responses: DeclaredResponses)
   if (status >= 400 && status < 500) throw await toRefusal(response, responses);
   discard(response);
   const why = status >= 500 ? "it failed" : "redirects are not followed";
-  throw new StatusError(`The API answered with status ${status}: ${why}`);
+  throw new SurfaceError("INTERNAL", `Cannot use a response of the API with status ${status}: ${why}`);
 }

@@ -17,6 +17,8 @@ interface SectionPair {
   readonly after: ExposureRecords;
   /** The records of both versions as they are in their exposures. */
   readonly whole: Readonly<Record<"before" | "after", ExposureRecords>>;
+  /** Whether a request that one view leaves to the others may get one that shows more. */
+  readonly isOrdered: boolean;
 }
 
 /** Writes the views of each record, limited to `views`. An exposure leaves them out of an entry that all views show. */
@@ -41,14 +43,22 @@ export function compareExposures(before: AppExposure, after: AppExposure): reado
   const showing = new Set(showingViews(after));
   const both = showingViews(before).filter((view) => showing.has(view));
   const [was, is] = [withViews(before, both), withViews(after, both)];
+  const isOrdered = hasOrder(before) || hasOrder(after);
   return sections.flatMap((section) => {
     const whole = { before: before[section], after: after[section] };
-    return compareSection({ section, before: was[section], after: is[section], whole });
+    return compareSection({ section, before: was[section], after: is[section], whole, isOrdered });
   });
 }
 
+/** Returns whether several views may match one request: the first does. */
+function hasOrder({ server, views }: AppExposure): boolean {
+  const isIn = (records: ExposureRecords, field: string): boolean =>
+    Object.values(records).some((fields) => fields[field] !== undefined);
+  return isIn(server, "viewOrder") || isIn(views, "project");
+}
+
 function compareSection(pair: SectionPair): readonly Difference[] {
-  const { section, before, after, whole } = pair;
+  const { section, before, after, whole, isOrdered } = pair;
   const renamed = findRenamed(pair);
   const former = new Set(renamed.values());
   return keysOf(before, after).flatMap((name) => {
@@ -57,8 +67,9 @@ function compareSection(pair: SectionPair): readonly Difference[] {
     if (was !== undefined && is !== undefined) return compareRecord(record, was, is);
     const old = renamed.get(name);
     if (old !== undefined) return compareRenamed(record, old, pair);
-    if (is !== undefined) return [toWhole(record, getOwn(whole.after, name) ?? is, "added")];
-    return former.has(name) ? [] : [toWhole(record, getOwn(whole.before, name) ?? {}, "removed")];
+    if (is !== undefined) return [toWhole(record, getOwn(whole.after, name) ?? is, { change: "added", isOrdered })];
+    if (former.has(name)) return [];
+    return [toWhole(record, getOwn(whole.before, name) ?? {}, { change: "removed", isOrdered })];
   });
 }
 
@@ -81,12 +92,27 @@ function compareRecord(record: RecordName, was: JsonObject, is: JsonObject): rea
   }));
 }
 
-/** A record that comes widens, and one that goes breaks. A view that denies does the reverse. */
-function toWhole(record: RecordName, fields: JsonObject, change: "added" | "removed"): Difference {
+/** A record that came or went. */
+interface WholeChange extends Pick<SectionPair, "isOrdered"> {
+  readonly change: "added" | "removed";
+}
+
+/**
+ * A record that comes widens, and one that goes breaks. A view that denies does the reverse. An ordered view that shows something does
+ * both, since its requests change to or from the next view that matches.
+ */
+function toWhole(record: RecordName, fields: JsonObject, { change, isOrdered }: WholeChange): Difference {
   const isAdded = change === "added";
-  const isMore = isAdded === (fields["deny"] === undefined || record.section !== "views");
-  const verdict: Axes = isMore ? axes.widens : axes.breaks;
-  return { ...record, change, field: "", ...(isAdded ? { after: fields } : { before: fields }), ...verdict };
+  const isView = record.section === "views";
+  const isDenying = isView && fields["deny"] !== undefined;
+  const verdict: Axes = isAdded === isDenying ? axes.breaks : axes.widens;
+  return {
+    ...record,
+    change,
+    field: "",
+    ...(isAdded ? { after: fields } : { before: fields }),
+    ...(isView && !isDenying && isOrdered ? axes.replaces : verdict),
+  };
 }
 
 function withoutId({ id: _id, ...fields }: JsonObject): JsonObject {

@@ -55,6 +55,7 @@ const hints: FieldRule = (before, after) => {
 
 /** The order of rules, of which the first that matches decides. Rules that came or went are reported themselves. */
 const order: FieldRule = (before, after) => {
+  if (before === undefined || after === undefined) return axes.replaces;
   const [was, is] = [textsOf(before), textsOf(after)];
   const isMoved =
     canonicalText(was.filter((name) => is.includes(name))) !== canonicalText(is.filter((name) => was.includes(name)));

@@ -20,7 +20,8 @@ type FieldAxes = Readonly<Record<"added" | "addedRequired" | "removed" | "toOpti
 
 const fieldAxes: Readonly<Record<SchemaSide, FieldAxes>> = {
   input: {
-    ...{ added: axes.widens, addedRequired: axes.breaks, removed: axes.breaks },
+    // A required field takes values that agents could not send before.
+    ...{ added: axes.widens, addedRequired: axes.replaces, removed: axes.breaks },
     ...{ toOptional: axes.widens, toRequired: axes.breaks, closed: axes.breaks },
   },
   output: {
@@ -88,16 +89,25 @@ function isPlainObject(constraints: JsonObject): boolean {
   return constraints["type"] === "object" && others.every((key) => isAnyName(key, constraints[key]));
 }
 
+function requiredOf({ required }: JsonObject): ReadonlySet<string> {
+  return new Set(toList(required).filter((name) => typeof name === "string"));
+}
+
 function compareFields(pair: NodePair): readonly Change[] {
   const { before, after, side, path } = pair;
   const verdicts = fieldAxes[side];
   const [was, is] = [toNode(before["properties"]), toNode(after["properties"])];
-  const [neededBefore, neededAfter] = [new Set(toList(before["required"])), new Set(toList(after["required"]))];
-  const changes = keysOf(was, is).flatMap((name): readonly Change[] => {
+  const [neededBefore, neededAfter] = [requiredOf(before), requiredOf(after)];
+  // An object that keeps other fields takes any value under a name that it declares no more.
+  const removed = opennessOf(after["additionalProperties"]) === 2 ? axes.replaces : verdicts.removed;
+  // A required field need not be declared.
+  const names = new Set([...keysOf(was, is), ...neededBefore, ...neededAfter]);
+  const changes = [...names].toSorted().flatMap((name): readonly Change[] => {
     const [from, to] = [getOwn(was, name), getOwn(is, name)];
     const place = { path: [...path, name], before: from, after: to };
-    if (from === undefined) return [{ ...place, ...(neededAfter.has(name) ? verdicts.addedRequired : verdicts.added) }];
-    if (to === undefined) return [{ ...place, ...verdicts.removed }];
+    if (from === undefined && to !== undefined)
+      return [{ ...place, ...(neededAfter.has(name) ? verdicts.addedRequired : verdicts.added) }];
+    if (from !== undefined && to === undefined) return [{ ...place, ...removed }];
     const parts = comparePart(pair, name, [from, to]);
     if (neededBefore.has(name) === neededAfter.has(name)) return parts;
     const [required, optional] = ["required", "optional"];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { compareSchemas } from "../../src/lock/compare-schemas.ts";
 import { goldenDifferences } from "./golden-differences.ts";
 import { diff, opened } from "./support.ts";
 
@@ -19,5 +20,17 @@ describe("compareExposures()", () => {
 
   it("has opened no connection when all apps were read", () => {
     expect(opened.count).toBe(0);
+  });
+});
+
+describe("compareSchemas()", () => {
+  const needy = { type: "object", required: ["a"] };
+  const free = { type: "object" };
+
+  it.each([
+    ["becomes optional", [needy, free], { reach: "widens", contract: "compatible" }],
+    ["becomes required", [free, needy], { reach: "narrows", contract: "breaking" }],
+  ])("finds a field that %s and is not declared, as in schemas of mounts", (_what, [before, after], axes) => {
+    expect(compareSchemas(before, after, "input")).toMatchObject([{ path: ["a"], ...axes }]);
   });
 });

@@ -221,8 +221,14 @@ const texts: readonly Golden[] = [
 /** Inputs and outputs. */
 const schemas: readonly Golden[] = [
   ["an input gets an optional field", input(a), input(ab), `${widens}tools act changed input.b`],
-  ["an input gets a required field", input(a), input(abRequired), `${breaks}tools act changed input.b`],
+  ["an input gets a required field", input(a), input(abRequired), `${replaces}tools act changed input.b`],
   ["an input loses a field", input(ab), input(a), `${breaks}tools act changed input.b`],
+  [
+    "an input that keeps other fields declares one no more",
+    input(z.looseObject({ a: z.enum(["user"]).optional() })),
+    input(z.looseObject({})),
+    `${replaces}tools act changed input.a`,
+  ],
   ["a field of an input becomes optional", input(abRequired), input(ab), `${widens}tools act changed input.b`],
   ["a field of an input becomes required", input(ab), input(abRequired), `${breaks}tools act changed input.b`],
   [
@@ -384,6 +390,35 @@ const narrowing: readonly Golden[] = [
     viewed([
       { id: "y", verdict: { kind: "deny", reason: "r" } },
       { id: "x", when: { principal: "p" }, verdict: { kind: "tool_surface" } },
+    ]),
+    `${replaces}server s changed viewOrder`,
+  ],
+  [
+    "a rule goes whose callers another rule shows more",
+    viewed([
+      { id: "x", when: { principal: "p" }, verdict: { kind: "tool_surface", readOnly: true } },
+      { id: "y", verdict: { kind: "tool_surface" } },
+    ]),
+    viewed([{ id: "y", verdict: { kind: "tool_surface" } }]),
+    `${replaces}views x removed`,
+  ],
+  [
+    "a rule goes whose callers the default view shows more",
+    viewed([{ id: "x", when: { principal: "p" }, verdict: { kind: "tool_surface", readOnly: true } }]),
+    viewed([{ id: "z", when: { surface: "z" }, verdict: { kind: "deny", reason: "r" } }]),
+    `${replaces}server s changed viewOrder`,
+    `${replaces}views x removed`,
+    `${breaks}views z added`,
+  ],
+  [
+    "a view is for every request now",
+    viewed([
+      { id: "default", when: { surface: "default" }, verdict: { kind: "deny", reason: "r" } },
+      { id: "x", when: { surface: "x" }, verdict: { kind: "tool_surface" } },
+    ]),
+    viewed([
+      { id: "default", when: { surface: "default" }, verdict: { kind: "deny", reason: "r" } },
+      { id: "x", verdict: { kind: "tool_surface" } },
     ]),
     `${replaces}server s changed viewOrder`,
   ],

@@ -83,11 +83,11 @@ export class SubscribedObserver {
       if ("cause" in settled) throw settled.cause;
       return settled.value;
     };
-    try {
-      this.observer.around(start, once);
-    } catch (cause) {
+    // An asynchronous around() rejects with the error of the handler, too, which is not its own.
+    const fail = (cause: unknown): void => {
       if (settled === undefined || !("cause" in settled) || settled.cause !== cause) this.#fail(cause);
-    }
+    };
+    runUnawaited(() => this.observer.around?.(start, once), fail);
     return once();
   }
 

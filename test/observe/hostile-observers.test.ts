@@ -47,6 +47,13 @@ const hostile: Readonly<Record<string, () => ObserverOption>> = {
       throw new Error("observer");
     },
   }),
+  "rejects in around()": () => ({
+    record: quiet,
+    async around(_start, run) {
+      await run();
+      throw new Error("observer");
+    },
+  }),
   "throws in around() after it ran the handler": () => ({
     record: quiet,
     around(_start, run) {

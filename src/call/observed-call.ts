@@ -2,7 +2,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { createErrorResult, toResultText, type ErrorResult, type ToolOutcome } from "../catalog/outcome.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { ObservedOperation, Outcome, QuestionAsked, RefusalStage } from "../observe/observation.ts";
-import type { ObservedWork, WorkOutcome } from "../observe/observed-work.ts";
+import type { ObservedWork, WorkOutcome, WorkValues } from "../observe/observed-work.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { CallContext } from "./call-context.ts";
 
@@ -53,13 +53,17 @@ export function toObservedTool({ id, name, hints }: ToolEntry): ObservedOperatio
   return { kind: "tool", id, name, mutates: !hints.readOnlyHint };
 }
 
+/** Returns the values of a call for records. The records of nested calls have those that a tool relays, by the right schemas. */
+export function toWorkValues({ input, output, isRelaying }: ToolEntry, args: JsonValue | undefined): WorkValues {
+  return isRelaying === true ? { hidesResult: true } : { input: input.json, output: output.json, arguments: args };
+}
+
 /** Records the start of a nested call; `undefined` if nothing observes the request that it belongs to. */
 export function observeNested(entry: ToolEntry, args: JsonObject, call: CallContext): ObservedWork | undefined {
   const parent = call.partOf?.call.observed;
   const id = call.tracked?.requestId;
   if (parent === undefined || id === undefined) return undefined;
-  const values = { input: entry.input.json, output: entry.output.json, arguments: args };
-  return parent.nest({ id, operation: toObservedTool(entry), values }, call.caller);
+  return parent.nest({ id, operation: toObservedTool(entry), values: toWorkValues(entry, args) }, call.caller);
 }
 
 /** A question to the client, as records name it. */

@@ -191,6 +191,8 @@ export interface ToolEntry extends AnyEntry {
   readonly isInternal?: boolean | undefined;
   /** Whether no rate limiter counts its calls: they only list, or the tools that they call are counted. @default false */
   readonly isUncounted?: boolean | undefined;
+  /** Whether its values are those of other operations, whose schemas say what is secret: no record has them. @default false */
+  readonly isRelaying?: boolean | undefined;
   /** Patterns of the tools that it may call. @default none */
   readonly canCall?: readonly string[] | undefined;
   /** The scopes of its nested calls. @default the default scopes that it requires itself */

@@ -117,6 +117,7 @@ export function createCallTool(deps: GatewayDeps): ToolEntry {
       ...{ name: "call", title: "Run operations", description, input, output, decode },
       hints: deps.isReadOnly === true ? readingHints : anyHints,
       timeoutMs: batchMs + slackMs,
+      isRelaying: true,
       async run(request, call) {
         const results = await runBatch(deps, request, call);
         const text = `{"results":[${results.map((result) => result.text).join(",")}]}`;

@@ -97,6 +97,8 @@ export interface GatewayTool<TInput> {
   readonly hints?: ToolHints;
   /** @default 10 seconds */
   readonly timeoutMs?: number;
+  /** Whether its values are those of operations. @default false */
+  readonly isRelaying?: boolean;
   /** Converts arguments, all of them known, to the input of `run`. @throws SurfaceError `VALIDATION_ERROR`. */
   decode(args: JsonObject): TInput;
   run(input: TInput, call: EntryCall): GatewayAnswer | Promise<GatewayAnswer>;
@@ -106,7 +108,7 @@ const reads: ToolHints = toToolHints("read", {});
 
 /** Converts a gateway's tool to an entry, which requires the read scope and validates its arguments. */
 export function toGatewayEntry<TInput>(tool: GatewayTool<TInput>, { readScope }: GatewayDeps): ToolEntry {
-  const { name, title, description, hints = reads, timeoutMs = lookUpMs } = tool;
+  const { name, title, description, hints = reads, timeoutMs = lookUpMs, isRelaying } = tool;
   const { properties } = tool.input;
   const known = isJsonObject(properties) ? Object.keys(properties) : [];
   return {
@@ -135,6 +137,7 @@ export function toGatewayEntry<TInput>(tool: GatewayTool<TInput>, { readScope }:
     timeoutMs,
     // Rate limits count the operations that `call` runs. Requests to the other tools are free, as lists are.
     isUncounted: true,
+    isRelaying,
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
     // decode() returned the input.

@@ -1,10 +1,10 @@
 import type { CallContext } from "../call/call-context.ts";
 import { authorise } from "../call/authorise.ts";
-import { toObservedTool, toOutcome } from "../call/observed-call.ts";
+import { toObservedTool, toOutcome, toWorkValues } from "../call/observed-call.ts";
 import type { EntryGuard, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { ObservedChannel } from "../observe/observed-channel.ts";
-import { ObservedWork, toOrigin, type WorkOutcome, type OperationSchemas } from "../observe/observed-work.ts";
+import { ObservedWork, toOrigin, type WorkOutcome, type WorkValues } from "../observe/observed-work.ts";
 import type { ObservedOperation, RefusalStage, RequestStart } from "../observe/observation.ts";
 import type { Observers } from "../observe/observers.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
@@ -30,10 +30,12 @@ interface ReceivedRequest {
   readonly outerTrace?: TraceContext | undefined;
 }
 
-/** An operation in records, and its schemas. */
-interface Described extends OperationSchemas {
+/** An operation in records. */
+interface Described {
   readonly guard: EntryGuard;
   readonly operation: ObservedOperation;
+  /** Returns the values for records. A resource has no arguments. */
+  readonly valuesOf?: (args: JsonValue | undefined) => WorkValues;
 }
 
 /** Returns whether a caller may know that an entry exists: they may use it, or learn the scopes that it takes. */
@@ -60,12 +62,14 @@ function subjectOf({ method, params }: RequestFrame): readonly [type: string, ke
 }
 
 function describeTool(tool: ToolEntry | undefined): Described | undefined {
-  return tool && { guard: tool, operation: toObservedTool(tool), input: tool.input.json, output: tool.output.json };
+  return tool && { guard: tool, operation: toObservedTool(tool), valuesOf: (args) => toWorkValues(tool, args) };
 }
 
 function describePrompt(prompt: PromptEntry | undefined): Described | undefined {
   const operation = prompt && ({ kind: "prompt", id: prompt.id, name: prompt.name, mutates: false } as const);
-  return operation && { guard: prompt, operation, input: prompt.inputSchema };
+  return (
+    operation && { guard: prompt, operation, valuesOf: (args) => ({ input: prompt.inputSchema, arguments: args }) }
+  );
 }
 
 function describeResource(resource: (EntryGuard & { readonly id: string }) | undefined): Described | undefined {
@@ -98,10 +102,11 @@ function traceOf({ frame, outerTrace }: ReceivedRequest): Pick<RequestStart, "tr
   return outerTrace === undefined ? {} : { trace: outerTrace, traceFrom: "headers" };
 }
 
-function argumentsOf({ method, params }: RequestFrame): JsonValue | undefined {
-  if (method !== "tools/call" && method !== "prompts/get") return undefined;
+/** Returns the values of a request. Without an operation there is no schema that tells the secret ones. */
+function valuesOf({ method, params }: RequestFrame, described: Described | undefined): WorkValues {
+  if (method !== "tools/call" && method !== "prompts/get") return {};
   // Params are JSON.
-  return ownParam(params, "arguments") as JsonValue | undefined;
+  return described?.valuesOf?.(ownParam(params, "arguments") as JsonValue | undefined) ?? {};
 }
 
 /** Methods of subscriptions, which no handler serves. */
@@ -188,7 +193,7 @@ export class ObservedRequest extends ObservedWork {
   constructor(observers: Observers, request: ReceivedRequest, { transport, session }: ObservedChannel) {
     const { frame, caller, call } = request;
     const isKnown = request.method !== undefined || subscriptionMethods.has(frame.method);
-    const { operation, input, output } = describe(request) ?? {};
+    const described = describe(request);
     const start: RequestStart = toDefined({
       type: "request-start" as const,
       at: Date.now(),
@@ -199,11 +204,11 @@ export class ObservedRequest extends ObservedWork {
       protocol: protocolOf(request),
       session,
       ...toOrigin(caller),
-      operation: operation && Object.freeze(operation),
+      operation: described && Object.freeze(described.operation),
       ...traceOf(request),
       bytesIn: frame.text === undefined ? undefined : Buffer.byteLength(frame.text),
     });
-    super(observers.all ?? [], start, { input, output, arguments: argumentsOf(frame) });
+    super(observers.all ?? [], start, valuesOf(frame, described));
     this.#call = call;
     if (call !== undefined) call.observed = this;
   }

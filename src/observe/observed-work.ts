@@ -15,15 +15,13 @@ import type {
 } from "./observation.ts";
 import type { SubscribedObserver } from "./observers.ts";
 
-/** The JSON Schemas of an operation. */
-export interface OperationSchemas {
+/** Arguments and schemas, for observers with `values`. */
+export interface WorkValues {
   readonly input?: JsonSchema | undefined;
   readonly output?: JsonSchema | undefined;
-}
-
-/** Arguments and schemas, for observers with `values`. */
-export interface WorkValues extends OperationSchemas {
   readonly arguments?: JsonValue | undefined;
+  /** Whether no record has the result. @default false */
+  readonly hidesResult?: boolean | undefined;
 }
 
 /** A nested call that has begun. */
@@ -166,7 +164,8 @@ export class ObservedWork {
   }
 
   #withResult(subscription: SubscribedObserver, end: WorkEnd, readResult: () => JsonValue | undefined): WorkEnd {
-    const redacted = subscription.redact(readResult, this.#values.output);
+    const { output, hidesResult } = this.#values;
+    const redacted = hidesResult === true ? undefined : subscription.redact(readResult, output);
     return redacted === undefined ? end : Object.freeze({ ...end, result: redacted });
   }
 }

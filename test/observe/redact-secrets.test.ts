@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { redactSecrets, type JsonValue, type Observation } from "../../src/index.ts";
+import { z } from "zod";
+import {
+  cell,
+  cellSource,
+  defineSurface,
+  mcp,
+  mcpResource,
+  mcpTool,
+  redactSecrets,
+  type JsonValue,
+  type Observation,
+} from "../../src/index.ts";
 import { doors as transports } from "../properties/tested-transports.ts";
+import { procedure } from "../../src/surface/define-members.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const redact = redactSecrets({ names: ["ssn", "Account Number"] });
@@ -74,6 +86,21 @@ describe("redactSecrets()", () => {
   });
 });
 
+/** Creates an app whose only view is a gateway, with secrets that only their schemas mark. */
+function createRelayingApp() {
+  const hidden = z.string().meta({ "x-sensitive": true });
+  const records: Observation[] = [];
+  const vault = defineSurface("vault", {
+    key: mcpResource(cell({ schema: z.object({ key: hidden }) })),
+    login: mcpTool(procedure({ input: z.object({ code: hidden }), output: z.object({ key: hidden }) })),
+  });
+  const app = mcp(vault, { observe: { record: (record) => void records.push(record), values: redact } })
+    .implement({ key: cellSource({ key: "sentinel-key" }), login: () => ({ key: "sentinel-out" }) })
+    .pull()
+    .views({ default: { face: "gateway" } });
+  return { app, records };
+}
+
 const networkTransports = transports.filter(({ name }) => !name.startsWith("the test client"));
 const login = {
   name: "login",
@@ -100,6 +127,28 @@ describe.each(networkTransports)("records over $name", (transport) => {
     expect(JSON.stringify(rich)).toContain("shown-name");
     expect(JSON.stringify(rich)).not.toContain("sentinel");
     expect(JSON.stringify(records)).not.toMatch(/sentinel|shown/);
+  });
+
+  it("have no values that a tool relays, or that no schema describes", async () => {
+    const { app, records } = createRelayingApp();
+    const open = await transport.open(app, undefined);
+    const inner = { tool: "login", input: { code: "sentinel-in" } };
+    expect((await open.ask("tools/call", { name: "call", arguments: { calls: [inner] } })).text).toContain(
+      "sentinel-out",
+    );
+    const read = { tool: "read_resource", input: { uri: "surface://vault/key" } };
+    expect((await open.ask("tools/call", { name: "call", arguments: { calls: [read] } })).text).toContain(
+      "sentinel-key",
+    );
+    await open.ask("tools/call", { name: "login", arguments: { code: "sentinel-hidden" } });
+    await open.close();
+    expect(records.filter(({ type }) => type.startsWith("call-"))).toMatchObject([
+      { type: "call-start", operation: { id: "login" }, arguments: { code: "[redacted]" } },
+      { type: "call-end", operation: { id: "login" }, result: { key: "[redacted]" } },
+      { type: "call-start", operation: { id: "read_resource" } },
+      { type: "call-end", operation: { id: "read_resource" } },
+    ]);
+    expect(JSON.stringify(records)).not.toContain("sentinel");
   });
 
   it("have no values when the redactor throws, and the answer is the same", async () => {

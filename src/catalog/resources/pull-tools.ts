@@ -38,6 +38,7 @@ function toPullTool(name: PullToolName, { scopes }: Pick<Catalog, "scopes">) {
     scopes: Object.freeze([scopes.read]),
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
+    isRelaying: true,
   } as const;
 }
 

@@ -15,6 +15,16 @@ const pollMs = 5;
 
 const nothing = Buffer.alloc(0);
 
+/** Reads the end of a file that was opened. Closes a file that is not an audit log, so that no later write goes into it. */
+function readOrClose(fd: number, path: string): Tail | undefined {
+  try {
+    return readTail(fd, path);
+  } catch (cause) {
+    closeSync(fd);
+    throw cause;
+  }
+}
+
 /** Bounds of the files of a log. */
 export interface AuditFileOptions {
   readonly path: string;
@@ -109,11 +119,11 @@ export class AuditFile implements AuditTarget {
     const { path } = this.#options;
     const isFirst = this.#inode === undefined;
     const [fd, stats] = openPlain(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
+    const own = readOrClose(fd, path);
     this.close();
     this.#fd = fd;
     this.#size = stats.size;
     this.#inode = stats.ino;
-    const own = readTail(fd, path);
     const tail = own ?? (isFirst ? readTailOf(rotatedPath(path, 1)) : undefined);
     if (isFirst) this.#begin(tail, own, tail === undefined ? "new" : tail.isClosed ? "close" : "crash");
     else if (own !== undefined && own.end?.hash !== this.chain.end.hash) this.#begin(own, own, "change");

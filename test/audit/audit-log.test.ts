@@ -278,6 +278,18 @@ describe("an audit log that cannot be written", () => {
     await expectIntact(path);
   });
 
+  it("writes nothing into a file that is no audit log, however often it tries", async () => {
+    const path = freshPath();
+    const audit = auditLog({ path, onFault: () => {} });
+    await audit.flush();
+    rmSync(path);
+    writeFileSync(path, "notes\n");
+    audit.record(refusal(1));
+    await expect(audit.flush()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(audit.close()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(readFileSync(path, "utf8")).toBe("notes\n");
+  });
+
   it("counts the records that do not fit when the stream is slow, and delays no call", async () => {
     const stream = new HeldStream();
     const { call, audit, faults } = createAuditedApp({ stream, maxQueueBytes: 65_536 });

@@ -1,6 +1,7 @@
 import type { AppExposure } from "../lock/exposure.ts";
 import { readExposure, readUnexposed, type Unexposed } from "../lock/read-exposure.ts";
 import { isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { toVisibleJson } from "../schema/visible-text.ts";
 import { loadNamedApp } from "./app-arguments.ts";
 import { usage } from "./cli-errors.ts";
 import { readServerArguments, useServer, type ServerArguments } from "./server-argument.ts";
@@ -109,7 +110,7 @@ function inspectServer(given: ServerArguments, setting: CliEnvironment): Promise
         ...(isJsonObject(serverInfo) ? serverInfo : {}),
         ...(instructions === undefined ? {} : { instructions }),
       };
-      const json = `${JSON.stringify({ server, ...shown }, null, 2)}\n`;
+      const json = `${toVisibleJson({ server, ...shown }, 2)}\n`;
       setting.write(given.has("json") ? json : renderSections(sections, setting.isTerminal));
     },
   });
@@ -129,6 +130,6 @@ export async function inspect(args: readonly string[], setting: CliEnvironment):
   if (module === undefined) throw usage("Cannot inspect: name one module that exports an app, a URL or a command");
   const app = await loadNamedApp({ ...given, module }, setting);
   const [exposure, unexposed] = [readExposure(app), readUnexposed(app)];
-  const json = `${JSON.stringify({ ...exposure, unexposed }, null, 2)}\n`;
+  const json = `${toVisibleJson({ ...exposure, unexposed }, 2)}\n`;
   setting.write(given.has("json") ? json : renderSections(toSections(exposure, unexposed), setting.isTerminal));
 }

@@ -52,7 +52,12 @@ export function createCommandTransport([command = "", ...args]: readonly string[
       send: (text) => void child.stdin.write(`${text}\n`),
       async close() {
         child.stdin.end();
-        const timers = [setTimeout(() => child.kill(), endMs), setTimeout(() => child.kill("SIGKILL"), 2 * endMs)];
+        const kill = (): void => {
+          child.kill("SIGKILL");
+          // A process that the command has started may keep its output open.
+          child.stdout.destroy();
+        };
+        const timers = [setTimeout(() => child.kill(), endMs), setTimeout(kill, 2 * endMs)];
         await ended;
         for (const timer of timers) clearTimeout(timer);
       },

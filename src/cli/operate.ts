@@ -1,6 +1,6 @@
 import { Refusal } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import { escapeInvisible } from "../schema/visible-text.ts";
+import { escapeInvisible, toVisibleJson } from "../schema/visible-text.ts";
 import { usage } from "./cli-errors.ts";
 import { serverErrorCode, type McpClient } from "./mcp-client.ts";
 import { readServerArguments, useServer, type ServerArguments } from "./server-argument.ts";
@@ -28,7 +28,7 @@ const textOf = (value: unknown): string => escapeInvisible(typeof value === "str
 
 /** Renders progress or a log entry; `undefined` for other notifications. */
 function renderNotification(method: string, params: JsonObject): string | undefined {
-  const { progress, total, message, level, data = null } = params;
+  const { progress = null, total, message, level = null, data = null } = params;
   if (method === "notifications/message") return `${textOf(level)}: ${textOf(data)}\n`;
   if (method !== "notifications/progress") return undefined;
   const steps = `progress ${textOf(progress)}${total === undefined ? "" : `/${textOf(total)}`}`;
@@ -84,7 +84,7 @@ export function call(args: readonly string[], setting: CliEnvironment): Promise<
   return operate(given, setting, {
     async run(client) {
       const result = await client.request("tools/call", params);
-      setting.write(`${JSON.stringify(result, null, 2)}\n`);
+      setting.write(`${toVisibleJson(result, 2)}\n`);
       return result["isError"] === true ? 1 : 0;
     },
   });
@@ -96,7 +96,7 @@ export function read(args: readonly string[], setting: CliEnvironment): Promise<
   if (given.rest.length > 0) throw usage("Cannot read: name one URI");
   return operate(given, setting, {
     async run(client) {
-      setting.write(`${JSON.stringify(await client.request("resources/read", { uri: given.subject }), null, 2)}\n`);
+      setting.write(`${toVisibleJson(await client.request("resources/read", { uri: given.subject }), 2)}\n`);
       return 0;
     },
   });
@@ -128,7 +128,7 @@ export function watch(args: readonly string[], setting: CliEnvironment): Promise
         if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
         isChanged = false;
         // Also finds out that the server is gone.
-        const text = JSON.stringify(await client.request("resources/read", { uri: given.subject }));
+        const text = toVisibleJson(await client.request("resources/read", { uri: given.subject }));
         // Two notifications may announce one value.
         if (text === last) continue;
         last = text;

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { ReplayOptions } from "../builder/assemble-app.ts";
 import { isScopeToken } from "../http/auth/caller-fields.ts";
-import { escapeInvisible } from "../schema/visible-text.ts";
+import { escapeInvisible, toVisibleJson } from "../schema/visible-text.ts";
 import { anonymous, type Caller, type CallerView, defaultView } from "../surface/caller.ts";
 import { unknownView } from "../views/compile-rules.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
@@ -125,7 +125,7 @@ export async function replay(args: readonly string[], setting: CliEnvironment): 
   const { cwd, loadTimeoutMs: timeoutMs } = setting;
   const app = await loadApp({ given: module, cwd, exported, timeoutMs, isApp: isReplayable });
   const replayed = app.replay(options);
-  setting.write(isJson ? `${JSON.stringify(replayed, null, 2)}\n` : renderReplay(replayed, setting.isTerminal));
+  setting.write(isJson ? `${toVisibleJson(replayed, 2)}\n` : renderReplay(replayed, setting.isTerminal));
   const { entity, verdict } = replayed;
   if (verdict.kind === "deny" && verdict.reason === unknownView) {
     throw refused(`Cannot replay: the app has no view "${entity.surface}"`);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Refusal } from "../errors.ts";
 import { fitsDepth } from "../json-rpc/scan.ts";
 import { canonicalText, isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { toVisibleJson } from "../schema/visible-text.ts";
 import {
   countRecords,
   sections,
@@ -47,11 +48,11 @@ export function toExposureDigest(exposure: AppExposure): string {
   return digestOf(toContent(exposure));
 }
 
-/** Returns the text of the lockfile of an exposure: the same bytes for the same exposure, one field a line. */
+/** Returns the text of the lockfile of an exposure: the same bytes for the same exposure, one field a line, every character visible. */
 export function toLockfileText(exposure: AppExposure): string {
   const { counts, ...content } = toContent(exposure);
   const head = { $schema: schemaUrl, formatVersion, digest: toExposureDigest(exposure), counts };
-  return `${JSON.stringify({ ...head, ...content }, null, 2)}\n`;
+  return `${toVisibleJson({ ...head, ...content }, 2)}\n`;
 }
 
 /** Creates the error of a lockfile that cannot be read. @param path - with a space before it. */
@@ -104,7 +105,7 @@ export function parseLockfile(text: string): AppExposure {
   const { $schema: _schema, digest, ...content } = json;
   assertVersion(content["formatVersion"]);
   // A key that stands twice would hide the first value from this comparison.
-  const isEdited = digestOf(content) !== digest || withoutSpaces(text) !== JSON.stringify(json);
+  const isEdited = digestOf(content) !== digest || withoutSpaces(text) !== toVisibleJson(json);
   if (isEdited) throw lockfileError(`it was changed after it was written; ${again}`);
   const records = sections.map((section): readonly [Section, ExposureRecords] => {
     const value = content[section];

@@ -2,6 +2,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../options/is-object.ts";
 import { invalidOption } from "../options/read-options.ts";
+import { toVisibleJson } from "../schema/visible-text.ts";
 import type { AppExposure } from "./exposure.ts";
 import { lockfileError, maxLockfileLength, parseLockfile } from "./lockfile.ts";
 
@@ -26,7 +27,7 @@ export function readLockfile(path: string): string {
 
 function toText(json: object): string {
   try {
-    return JSON.stringify(json);
+    return toVisibleJson(json);
   } catch {
     throw lockfileError("it is not JSON; pass the result of JSON.parse()");
   }

@@ -1,4 +1,4 @@
-import { escapeInvisible } from "../schema/visible-text.ts";
+import { escapeInvisible, toVisibleJson } from "../schema/visible-text.ts";
 import { diffValues, listFields } from "./diff-lines.ts";
 import type { Difference } from "./difference.ts";
 import { countRecords, type AppExposure, type Section } from "./exposure.ts";
@@ -144,7 +144,7 @@ function renderGithub({ base, differences }: CheckResult): string {
 function renderJson({ differences }: CheckResult): string {
   // A member without a value is left out.
   const json: object = { same: differences.length === 0, differences };
-  return `${JSON.stringify(json, null, 2)}\n`;
+  return `${toVisibleJson(json, 2)}\n`;
 }
 
 const renderers: Readonly<Record<CheckFormat, (result: CheckResult) => string>> = {

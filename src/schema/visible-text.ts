@@ -18,6 +18,16 @@ export function escapeInvisible(text: string): string {
   return text.replace(unseen, toEscape);
 }
 
+/** Writes JSON whose control, invisible and bidirectional characters are escapes: a terminal does not act on it, and a reader sees all. */
+export function toVisibleJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(unseen, (character) => {
+    // Line breaks within texts are escapes already.
+    if (character === "\n") return character;
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}
+
 /**
  * Makes a text safe for a log: escapes each line as {@link escapeInvisible} does, and indents lines after the first, so that none of
  * them looks like an entry of the log.

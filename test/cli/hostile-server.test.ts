@@ -1,0 +1,46 @@
+import { mkdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { bench, type Ran } from "./support.ts";
+
+const server = fileURLToPath(new URL("fixtures/hostile-server.mjs", import.meta.url));
+const text = "a\u009b31m\u202eb\u{e0041}\u2028\u007f";
+
+async function run(...args: readonly string[]): Promise<Ran> {
+  const folder = await bench();
+  await mkdir(folder.cwd);
+  return folder.run(...args);
+}
+
+const atServer = ["--", process.execPath, server];
+
+describe("a command about a hostile server", () => {
+  it.each([
+    ["call", ["call", "tool", ...atServer]],
+    ["read", ["read", "a:b", ...atServer]],
+    ["watch", ["watch", "a:b", "--count", "1", ...atServer]],
+    ["inspect", ["inspect", ...atServer]],
+    ["inspect --json", ["inspect", "--json", ...atServer]],
+  ])("prints no character that a terminal acts on or hides, by %s", async (_what, args) => {
+    const { code, out, err } = await run(...args);
+    expect(code).toBe(0);
+    expect(out).toMatch(/u\{?202e/);
+    expect((out + err).replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{DI}]/u);
+  });
+
+  it("prints JSON that means what the server sent", async () => {
+    const { out } = await run("call", "tool", ...atServer);
+    expect(JSON.parse(out)).toMatchObject({ content: [{ type: "text", text }], [text]: text });
+  });
+
+  it("survives notifications without their fields", async () => {
+    const { code, err } = await run("call", "tool", ...atServer);
+    expect(err).toContain("progress null\n");
+    expect(err).toContain("null: null\n");
+    expect(code).toBe(0);
+  });
+
+  it("ends when a process that the server has started keeps its output open", async () => {
+    expect((await run("call", "tool", ...atServer, "leave-child")).code).toBe(0);
+  }, 15_000);
+});

@@ -104,6 +104,7 @@ fromTrpc(router, { constructor: "tool" }, options);
 
 // Values fit the kind.
 expectError(fromTrpc(router, { "order.cancel": "resource" }, options));
+expectError(fromTrpc(router, { "deep.er": "resource" }, options));
 expectError(fromTrpc(router, { "order.cancel": { resource: {} } }, options));
 expectError(fromTrpc(router, { "order.show": "resource" }, options));
 expectError(fromTrpc(router, { room: "resource" }, options));

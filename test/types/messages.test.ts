@@ -8,6 +8,8 @@ import {
   type Link, type LiveSurface, type MountSource, type Member, type Procedure, type Surface, type ToolNames,
 } from "surface-mcp";
 import { createTestClient } from "surface-mcp/testing";
+import { initTRPC } from "@trpc/server";
+import { fromTrpc, mcpTrpc } from "surface-mcp/from/trpc";
 declare const link: Link;
 declare const source: MountSource;
 declare const prefix: string;
@@ -18,6 +20,17 @@ const surface = defineSurface("s", { state, log, stop, "node.run": mcpTool(proce
 const app = mcp(surface);
 declare const live: LiveSurface<typeof surface.members>;
 const record: Record<string, Member> = {};
+const t = initTRPC.create();
+const twins = t.router({ a: { b: t.procedure.query(() => 1) }, a_b: t.procedure.query(() => 2) });
+const router = t.router({
+  orders: t.procedure.query(() => 1),
+  order: {
+    show: t.procedure.input(z.object({ id: z.string() })).query(() => 1),
+    cancel: t.procedure.mutation(() => 1),
+  },
+});
+const options = { context: () => ({}) };
+const shop = fromTrpc(router, { orders: "resource" }, options);
 export const misspelt = { title: "Stop", titel: "Stop" };
 export const open = { stop: "tool", toString: "tool" } as const;
 `;
@@ -117,6 +130,34 @@ const mistakes: readonly (readonly [string, string])[] = [
     'app.bridge(link).mount("git", source).tools({ git_x: { handler: () => 1 } })',
     'the tool name "git_x" is taken by another tool',
   ],
+  [
+    'app.bridge(link).mount("shop", shop).tools({ shop_x: { handler: () => 1 } })',
+    'the tool name "shop_x" is taken by another tool',
+  ],
+  ['mcpTrpc(router, { "order.shw": "tool" }, options)', '"order.shw" is not a procedure of this router'],
+  [
+    'const map = { order: "tool" } as const; mcpTrpc(router, map, options)',
+    '"order" is not a procedure of this router',
+  ],
+  [
+    'mcpTrpc(router, { "order.cancel": "resource" }, options)',
+    'a mutation cannot be a resource, which only reads: expose it as "tool"',
+  ],
+  [
+    'mcpTrpc(router, { "order.show": "resource" }, options)',
+    'a procedure with a required input cannot be a resource: expose it as "tool"',
+  ],
+  [
+    'mcpTrpc(router, { "order.cancel": { tool: { mutates: false } } }, options)',
+    '"mutates" is not an option of this kind of procedure',
+  ],
+  [
+    'mcpTrpc(router, { "order.show": { tool: { destructive: true } } }, options)',
+    '"destructive" is not an option of this kind of procedure',
+  ],
+  ["mcpTrpc(router, { orders: { tool: {}, resource: {} } }, options)", '"tool" does not belong beside "resource"'],
+  ["mcpTrpc(router, { orders: { toll: {} } }, options)", 'expose a procedure as "tool", "resource", { tool: { … } }'],
+  ['mcpTrpc(twins, { "a.b": "tool", a_b: "tool" }, options)', 'the name "a_b" is taken by another key of this object'],
   ["app.views({ a: {} })", "views() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).views({ a: {} }).views({ a: {} })", "views() was called already: call it once an app"],
   ["app.bridge(link).views({})", "there must be a view: name one, or leave views() out"],

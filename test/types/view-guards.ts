@@ -66,6 +66,37 @@ const mounts: readonly Guard[] = [
   },
 ];
 
+const routers: readonly Guard[] = [
+  {
+    promise: "a mutation is no resource",
+    file: "from/rpc/expose.d.ts",
+    guard: '[TProcedure["kind"]] extends ["mutation"] ?',
+    without: '[1] extends ["mutation"] ?',
+    caughtBy: "trpc.test-d.ts",
+  },
+  {
+    promise: "a resource has no required input",
+    file: "from/rpc/expose.d.ts",
+    guard: ': Record<never, never> extends TProcedure["input"] ?',
+    without: ": 1 extends 1 ?",
+    caughtBy: "trpc.test-d.ts",
+  },
+  {
+    promise: "a mutation is counted as one, and a procedure of an unknown kind too",
+    file: "from/rpc/expose.d.ts",
+    guard: 'TProcedures[Key] extends { readonly kind: "query" | "subscription"; } ? never : Key',
+    without: "never",
+    caughtBy: "trpc.test-d.ts",
+  },
+  {
+    promise: "no option makes a mutation read",
+    file: "from/rpc/expose.d.ts",
+    guard: 'TypeProblem<`"${Key & string}" is not an option of this kind of procedure`>',
+    without: "unknown",
+    caughtBy: "trpc.test-d.ts",
+  },
+];
+
 const views: readonly Guard[] = [
   {
     promise: "the tools of a gateway are counted",
@@ -181,5 +212,5 @@ const views: readonly Guard[] = [
   },
 ];
 
-/** The guards of mounts and views. */
-export const viewGuards: readonly Guard[] = [...mounts, ...views];
+/** The guards of mounts, routers and views. */
+export const viewGuards: readonly Guard[] = [...mounts, ...routers, ...views];

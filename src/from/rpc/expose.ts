@@ -77,12 +77,10 @@ type ResourceProblem<TProcedure extends RpcProcedureType, TValue> = [TValue] ext
 
 // The values of a union are checked apart and the results intersected: one problem is enough.
 /** `unknown` if a procedure may be exposed this way, else the problem. */
-type ExposureProblem<TProcedure, TValue> = [TProcedure] extends [never]
-  ? never
-  : TProcedure extends RpcProcedureType
-    ? ResourceProblem<TProcedure, Extract<TValue, ResourceValue>> &
-        ToolObjectProblem<TProcedure["kind"], Exclude<TValue, ResourceValue | "tool" | undefined>>
-    : unknown;
+type ExposureProblem<TProcedure, TValue> = TProcedure extends RpcProcedureType
+  ? ResourceProblem<TProcedure, Extract<TValue, ResourceValue>> &
+      ToolObjectProblem<TProcedure["kind"], Exclude<TValue, ResourceValue | "tool" | undefined>>
+  : unknown;
 
 /**
  * Types of procedures by key, an expose map -> the map, or problems by key. The type of a key that is not a procedure is `never`.

@@ -33,8 +33,8 @@ export interface RpcProcedure {
 export interface RpcInput {
   /** `undefined` for a procedure without a parser. */
   readonly json: JsonSchema | undefined;
-  /** Whether a call without arguments is invalid. */
-  readonly isRequired: boolean;
+  /** Returns whether a call without arguments is invalid. */
+  isRequired(): boolean;
   /** The input of a call without arguments. */
   readonly empty: unknown;
   /** The name of the value itself in an issue: `"value"` if it travels under that key, else empty. */
@@ -64,7 +64,7 @@ function toCompiled(parser: unknown, compile: (schema: Schema) => CompiledSchema
  */
 export function toRpcInput(parsers: readonly unknown[], origin: string): RpcInput {
   if (parsers.length === 0)
-    return { json: undefined, isRequired: false, empty: undefined, root: "", decode: () => undefined };
+    return { json: undefined, isRequired: () => false, empty: undefined, root: "", decode: () => undefined };
   const all = parsers.map((parser) => toCompiled(parser, (schema) => toInputSchema(schema, origin), origin));
   const [first, ...others] = all.map(({ json }) => json);
   const json: JsonSchema =
@@ -75,11 +75,13 @@ export function toRpcInput(parsers: readonly unknown[], origin: string): RpcInpu
     // Parts that one codec has decoded are no JSON, and pass the others as they are.
     all.reduce<unknown>((value, { codec }) => codec.decode(value as JsonValue), args);
   const isOptional = all.every(({ optional }) => optional);
-  const checked = standardOf(fromJsonSchema(json)).validate({});
-  const isEmptyValid = !(checked instanceof Promise) && checked.issues === undefined;
   return {
     json,
-    isRequired: !isOptional && !isEmptyValid,
+    isRequired() {
+      if (isOptional) return false;
+      const checked = standardOf(fromJsonSchema(json)).validate({});
+      return checked instanceof Promise || checked.issues !== undefined;
+    },
     empty: isOptional ? undefined : decode({}),
     root: all.some(({ wrapped }) => wrapped) ? "value" : "",
     decode,

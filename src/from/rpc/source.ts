@@ -44,7 +44,7 @@ function readExposure(key: string, value: unknown): Pick<Exposed, "as" | "option
 
 function assertKind({ key, procedure: { kind, input }, as }: Exposed): void {
   if (as === "tool") return;
-  if (kind !== "mutation" && !input.isRequired) return;
+  if (kind !== "mutation" && !input.isRequired()) return;
   const why = kind === "mutation" ? "it may change something" : "it requires an input";
   throw new SurfaceError("WRONG_KIND", `Cannot expose ${kind} "${key}" as a resource: ${why}; expose it as "tool"`);
 }

@@ -1,6 +1,7 @@
 import { ended } from "../../spine/pushing.ts";
 import { followSignal, LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import { visibleKey, type Caller } from "../../surface/caller.ts";
+import { nextTurn, stepsPerTurn } from "../../surface/owner/waiting.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { RpcCall, RpcProcedure } from "./procedure.ts";
 
@@ -86,9 +87,13 @@ class NewestItem {
 
   async #follow(): Promise<void> {
     try {
-      for (let step = await this.items.next(); step.done !== true; step = await this.items.next()) {
+      for (let count = 1; ; count += 1) {
+        const step = await this.items.next();
+        if (step.done === true) break;
         this.newest = { item: step.value };
         this.#announce();
+        // A generator that never waits must not starve other work.
+        if (count % stepsPerTurn === 0) await nextTurn();
       }
     } catch (cause) {
       this.failure = { cause };
@@ -129,7 +134,8 @@ export class NewestItems {
     const { caller } = watcher;
     const key = toKey(path, caller);
     let open = this.#open.get(key);
-    if (open === undefined) {
+    // Watchers of a failed one leave when they read it.
+    if (open === undefined || open.failure !== undefined) {
       const { signal } = new AbortController();
       open = new NewestItem(new SubscriptionItems(procedure, procedure.input.empty, { caller, signal }));
       this.#open.set(key, open);
@@ -154,11 +160,7 @@ export class NewestItems {
     const open = this.#open.get(key);
     if (open === undefined) return readFirst(new SubscriptionItems(procedure, procedure.input.empty, call));
     await atMost(open.first);
-    if (open.failure !== undefined) {
-      // The next watcher opens another.
-      if (this.#open.get(key) === open) this.#open.delete(key);
-      throw open.failure.cause;
-    }
+    if (open.failure !== undefined) throw open.failure.cause;
     return open.newest;
   }
 }

@@ -61,6 +61,14 @@ describe("the map of a tRPC router, at boot", () => {
     expect(error.message).toContain(text);
   });
 
+  it("looks procedures up as own properties", () => {
+    const plain = { _def: { record: {}, procedures: {} } };
+    for (const key of ["toString", "constructor", "__proto__"]) {
+      const map: unknown = JSON.parse(`{ "${key}": "tool" }`);
+      expect(errorOf(() => mount(plain, map)).code).toBe("UNKNOWN_MEMBER");
+    }
+  });
+
   it("exposes nothing for an empty map, and for keys without a value", () => {
     const source = mount(router, { orders: undefined });
     expect(source.list()).toEqual([]);

@@ -86,6 +86,12 @@ export function createShop() {
     wrapped: logged.query(() => {
       throw new TRPCError({ code: "NOT_FOUND", cause: new Error("select * from secret") });
     }),
+    bare: logged.query(() => {
+      throw new TRPCError({ code: "FORBIDDEN" });
+    }),
+    caused: logged.query(() => {
+      throw new TRPCError({ code: "CONFLICT", cause: new Refusal("CLOSED_TODAY", "the shop is closed") });
+    }),
     refuses: logged.query(() => {
       throw new Refusal("CLOSED_TODAY", "the shop is closed", { until: "Monday" });
     }),
@@ -116,6 +122,21 @@ export function createShop() {
     }),
     constructor: logged.query(() => "constructed"),
     secret: logged.query(() => "hidden"),
+    transformed: logged
+      .input(z.object({ word: z.string().transform((word) => word.length) }))
+      .output(z.object({ length: z.number().transform(String) }))
+      .query(({ input }) => ({ length: input.word })),
+    void: logged.input(z.void()).mutation(() => true),
+    generated: logged.query(async function* () {
+      yield 1;
+    }),
+    tireless: logged.subscription(async function* () {
+      try {
+        for (let tick = 1; ; tick += 1) yield tick;
+      } finally {
+        log.ended.push("tireless");
+      }
+    }),
     reports: lazy(async () => reports),
   });
   return { router, log };

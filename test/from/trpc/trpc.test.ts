@@ -23,6 +23,8 @@ const everything = {
   fail: "tool",
   wrapped: "tool",
   refuses: "tool",
+  bare: "tool",
+  caused: "tool",
   throws: "tool",
   broken: "tool",
   strict: "tool",
@@ -31,6 +33,9 @@ const everything = {
   feed: "tool",
   failing: "tool",
   constructor: "tool",
+  transformed: "tool",
+  void: "tool",
+  generated: "tool",
   orders: "resource",
   page: "resource",
 } as const;
@@ -61,7 +66,7 @@ describe("a tRPC router", () => {
     const exposed = Object.entries(everything).filter(([, as]) => as !== "resource");
     expect(tools.map(({ name }) => name)).toEqual(exposed.map(([key]) => key.replaceAll(".", "_")).toSorted());
     const mutating = tools.filter(({ annotations }) => Object(annotations)["readOnlyHint"] !== true);
-    expect(mutating.map(({ name }) => name)).toEqual(["fail", "nothing", "order_cancel", "order_rename"]);
+    expect(mutating.map(({ name }) => name)).toEqual(["fail", "nothing", "order_cancel", "order_rename", "void"]);
     const { resources } = await client.request("resources/list");
     expect(resources).toMatchObject([
       { uri: "surface://trpc/orders", title: "Orders", description: "Every order" },
@@ -114,6 +119,18 @@ describe("a tRPC router", () => {
     expect(valueOf(await client.tools.nothing())).toEqual({});
     // A default makes the input optional.
     expect(await client.read("page")).toEqual([0, 1, 2]);
+  });
+
+  it("runs the transforms of parsers once", async () => {
+    const { client } = openShop();
+    expect(valueOf(await client.tools.transformed({ word: "four" }))).toEqual({ length: "4" });
+    expect(valueOf(await client.tools.void())).toEqual({ value: true });
+  });
+
+  it("refuses a generator that a query returns", async () => {
+    const { client, faults } = openShop();
+    expect(failed(await client.tools.generated()).code).toBe("UNSERIALISABLE");
+    expect(faults).toHaveLength(1);
   });
 
   it("creates the context once a call, for the caller", async () => {
@@ -187,6 +204,8 @@ describe("an error of a procedure", () => {
 
   it("does not pass on the text of the exception behind it", async () => {
     const { client } = openShop();
+    const bare = failed(await client.tools.bare());
+    expect(bare.error).toEqual({ code: "FORBIDDEN", message: "the caller has no right to this" });
     expect(failed(await client.tools.wrapped()).error).toEqual({ code: "NOT_FOUND", message: "it does not exist" });
   });
 
@@ -196,6 +215,7 @@ describe("an error of a procedure", () => {
       code: "CLOSED_TODAY",
       details: { until: "Monday" },
     });
+    expect(failed(await client.tools.caused()).error).toMatchObject({ code: "CLOSED_TODAY" });
     const { router } = createShop();
     const failing = (cause: unknown): ReturnType<typeof createTestClient> => {
       const app = mcpTrpc(

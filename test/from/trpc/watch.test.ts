@@ -14,7 +14,7 @@ function openShop() {
   const { router, log } = createShop();
   const app = mcpTrpc(
     router,
-    { ticks: "resource", deaf: "resource", quiet: "resource", feed: "resource" },
+    { ticks: "resource", deaf: "resource", quiet: "resource", feed: "resource", tireless: "resource" },
     { context: shopContext, changeWindowMs: 0 },
   );
   const client = createTestClient(app);
@@ -64,6 +64,14 @@ describe("a subscription as a resource", () => {
     const { client, log } = openShop();
     await expect(client.read("quiet")).rejects.toThrow(/not found|no such|nothing|absent/i);
     await expect.poll(() => log.ended).toEqual(["quiet"]);
+  });
+
+  it("that never waits lets other work run, and ends", async () => {
+    const { client, log } = openShop();
+    const stop = await client.watch("tireless", () => {});
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    stop();
+    await expect.poll(() => log.ended).toEqual(["tireless"]);
   });
 
   it("that is watched announces each item, has the newest, and ends with its last watcher", async () => {

@@ -108,12 +108,17 @@ class Redaction {
 
   copy(value: JsonValue, given: Iterable<unknown>, depth = 0): JsonValue {
     const schemas = this.#reader.expand(given);
-    if (schemas.some(isSecretSchema)) return redacted;
+    if (schemas.some(isSecretSchema)) return this.#redact();
     this.#left -= 1;
     if (this.#left < 0 || depth > maxDepth) return omitted;
     if (typeof value === "string") return this.#copyText(value, schemas, depth);
     if (Array.isArray(value)) return this.#copyList(value, schemas, depth);
     return isJsonObject(value) ? this.#copyFields(value, schemas, depth) : value;
+  }
+
+  #redact(): string {
+    this.#left -= 1;
+    return redacted;
   }
 
   #copyList(list: readonly JsonValue[], schemas: readonly JsonObject[], depth: number): JsonValue {
@@ -134,7 +139,7 @@ class Redaction {
         break;
       }
       const isSecret = this.#isSecret(name);
-      const shown = isSecret ? redacted : this.copy(value, schemasOfField(schemas, name), depth + 1);
+      const shown = isSecret ? this.#redact() : this.copy(value, schemasOfField(schemas, name), depth + 1);
       setOwn(copy, clipText(name, maxNameBytes), shown);
     }
     return copy;

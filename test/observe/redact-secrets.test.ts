@@ -76,6 +76,8 @@ describe("redactSecrets()", () => {
       ),
     );
     expect(many.length).toBeLessThan(3000);
+    const tokens = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`token${index}`, "sentinel"]));
+    expect(Object.keys(Object(redact(tokens, undefined))).length).toBeLessThan(1002);
     expect(JSON.stringify(redact({ ["k".repeat(9999)]: "v".repeat(99_999) }, undefined)).length).toBeLessThan(2300);
     const own: JsonValue = JSON.parse('{"__proto__":{"password":"sentinel"}}');
     expect(JSON.stringify(redact(own, undefined))).toBe('{"__proto__":{"password":"[redacted]"}}');

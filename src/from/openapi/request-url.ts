@@ -162,9 +162,14 @@ function toPathText(parameter: Parameter | undefined, value: JsonValue | undefin
   return text;
 }
 
+/** Tells whether a header can hold a text. */
+export function isHeaderText(text: string): boolean {
+  return /^[\u0020-\u007E]*$/.test(text);
+}
+
 /** Returns the value of a header. @throws Refusal `VALIDATION_ERROR`. */
 export function toHeader(parameter: Parameter, value: JsonValue): string {
   const text = toSimple(parameter, value, (one) => one);
-  if (/^[\u0020-\u007E]*$/.test(text)) return text;
+  if (isHeaderText(text)) return text;
   throw refuseArgument(parameter.name, "has characters that no header can hold");
 }

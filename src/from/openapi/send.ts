@@ -5,7 +5,7 @@ import { getOwn, type JsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { FoundOperation } from "./document.ts";
 import type { RequestInput } from "./parameters.ts";
-import { toHeader, type UrlTemplate } from "./request-url.ts";
+import { isHeaderText, toHeader, type UrlTemplate } from "./request-url.ts";
 import { discard, readResult, toRefusal, type DeclaredResponses, type OpenApiResponse } from "./responses.ts";
 
 /** An operation as `credentials` sees it. */
@@ -91,8 +91,12 @@ async function readCredentials(
   const given: unknown = await credentials?.(about, caller, signal);
   return Object.fromEntries(
     Object.entries<unknown>(isObject(given) ? { ...given } : {}).map(([name, value]) => {
-      if (typeof value === "string") return [name.toLowerCase(), value] as const;
-      throw invalidOption("Cannot use credentials", `credentials() must return texts by name; "${name}" is not a text`);
+      if (typeof value === "string" && isHeaderText(value)) return [name.toLowerCase(), value] as const;
+      // Without the value, which is a secret.
+      throw invalidOption(
+        "Cannot use credentials",
+        `header ${JSON.stringify(name)} must be a text of one line of ASCII`,
+      );
     }),
   );
 }

@@ -145,6 +145,17 @@ describe("a request", () => {
     expect(asked).toEqual([[{ key: "listPets", method: "GET", path: "/pets", security: [] }, "anonymous", false]]);
   });
 
+  it.each([{ authorization: "Bearer s3cret\n" }, { authorization: 5 }, { authorization: "s3cret é" }])(
+    "is not sent with the credentials %j, and no log has them",
+    async (headers) => {
+      const client = clientOf(all, { credentials: () => headers as Record<string, string> });
+      expect(textIn(await call(client, "deletePet", { petId: "1" }))).toMatch(/^INTERNAL/);
+      expect(logged()).toContain("authorization");
+      expect(logged()).not.toContain("s3cret");
+      expect(api.received).toEqual([]);
+    },
+  );
+
   it("is not sent if the credentials fail: a refusal is passed on, an error masked", async () => {
     let failure: Error = new Refusal("SIGN_IN", "sign in first");
     const client = clientOf(all, { credentials: () => Promise.reject(failure) });

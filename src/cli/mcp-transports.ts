@@ -82,6 +82,20 @@ async function readEvents(body: AsyncIterable<Uint8Array>, receive: (data: strin
   }
 }
 
+/** Returns the text of a response. A server could send one without an end. */
+async function readText(body: AsyncIterable<Uint8Array> | null): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxMessageBytes) {
+      throw new SurfaceError("UNAVAILABLE", `Cannot read a response: it has more than ${maxMessageBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
 /** Returns the reason for a failed `fetch`, whose own message says only that it failed. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -124,7 +138,7 @@ export function createUrlTransport(url: string, token: string | undefined): Open
       if (session !== null) headers.set("mcp-session-id", session);
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
       if (isStream && response.ok && response.body !== null) return readEvents(response.body, receive);
-      const text = await response.text();
+      const text = await readText(response.body);
       if (text !== "") receive(text);
       if (!response.ok) throw unavailable(`it answers HTTP ${response.status}${messageIn(text)}`);
     }

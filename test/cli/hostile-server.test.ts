@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { atEndOfTest } from "../setup/end-of-test.ts";
 import { bench, type Ran } from "./support.ts";
 
 const server = fileURLToPath(new URL("fixtures/hostile-server.mjs", import.meta.url));
@@ -39,6 +43,22 @@ describe("a command about a hostile server", () => {
     expect(err).toContain("null: null\n");
     expect(code).toBe(0);
   });
+
+  it("ends when a response over HTTP has no end", async () => {
+    const endless = createServer((_request, response) => {
+      response.setHeader("content-type", "application/json");
+      const chunk = Buffer.alloc(2 ** 20, " ");
+      const send = (): void => void response.write(chunk, (error) => error ?? send());
+      send();
+    }).listen(0, "127.0.0.1");
+    atEndOfTest(() => endless.close());
+    await once(endless, "listening");
+    // A TCP server has an address and a port.
+    const { port } = endless.address() as AddressInfo;
+    const { code, err } = await run("read", "a:b", "--url", `http://127.0.0.1:${port}/mcp`);
+    expect(err).toContain("more than 67108864 bytes");
+    expect(code).toBe(2);
+  }, 15_000);
 
   it("ends when a process that the server has started keeps its output open", async () => {
     expect((await run("call", "tool", ...atServer, "leave-child")).code).toBe(0);

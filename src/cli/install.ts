@@ -10,7 +10,7 @@ import {
   type FileChoice,
   type InstalledServer,
 } from "./installed-servers.ts";
-import { toHttpTarget, toStdioTarget, type ServerTarget, type ViewChoice } from "./server-target.ts";
+import { toHttpTarget, toStdioTarget, withAbsoluteFiles, type ServerTarget, type ViewChoice } from "./server-target.ts";
 import { columns, type CliEnvironment } from "./terminal.ts";
 import { argumentWarning, aroundReferences, assertExpands } from "./variables.ts";
 
@@ -156,7 +156,8 @@ interface Found {
 type Kind<TKind extends InstallRequest["kind"]> = Extract<InstallRequest, { kind: TKind }>;
 
 async function add(request: Kind<"add">, setting: CliEnvironment): Promise<void> {
-  const { client, scope, alias, target, isPrint } = request;
+  const { client, scope, alias, isPrint } = request;
+  const target = scope === "user" ? withAbsoluteFiles(request.target, setting.cwd) : request.target;
   assertExpands(client, target);
   const entry = client.toEntry(target);
   if (typeof entry === "string") throw refused(`Cannot install into ${client.name}: ${entry}`);

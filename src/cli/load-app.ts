@@ -1,8 +1,10 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { codeOf } from "../errors.ts";
+import { codeOf, type Refusal } from "../errors.ts";
+import { startingChannel } from "../http/starting.ts";
 import { refused } from "./cli-errors.ts";
 
 type Module = Readonly<Record<string, unknown>>;
@@ -45,11 +47,15 @@ async function enableTypeScript(path: string): Promise<void> {
   }
 }
 
+function callsServe(given: string): Refusal {
+  return refused(`Cannot load "${given}": it calls serve(); name the module that only makes the app`);
+}
+
 function toLoadError(error: unknown, given: string): unknown {
   const code = codeOf(error);
   // The command guards standard output, so a module that serves fails. It may load another copy of the package, so compare the code.
   if (code === "CONTRADICTION" && String(error).includes("already being served")) {
-    return refused(`Cannot load "${given}": it calls serve(); name the module that only makes the app`);
+    return callsServe(given);
   }
   if (networkCodes.has(code)) {
     const reason = error instanceof Error && error.message !== "" ? error.message : code;
@@ -79,7 +85,10 @@ async function importWithin(path: string, given: string, timeoutMs: number): Pro
   let stop: (cause: Error) => void = () => {};
   const stopped = new Promise<never>((_resolve, reject) => (stop = reject));
   const timer = setTimeout(() => stop(refused(late)), timeoutMs);
+  const onServe = (): void => stop(callsServe(given));
   process.once("exit", onExit).once("uncaughtException", stop);
+  // A module that does not wait for its server listens only later.
+  subscribe(startingChannel.name, onServe);
   const importing = async (): Promise<Module> => {
     const loaded = await importFile(path);
     // What the module did not wait for has failed, or listens, by then.
@@ -92,6 +101,7 @@ async function importWithin(path: string, given: string, timeoutMs: number): Pro
     throw toLoadError(error, given);
   } finally {
     clearTimeout(timer);
+    unsubscribe(startingChannel.name, onServe);
     process.off("exit", onExit).off("uncaughtException", stop);
   }
 }

@@ -103,10 +103,11 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message || String(Reflect.get(cause, "code")) : error.message;
 }
 
-/** The message of the JSON-RPC error in a response, with a space before it. */
-function messageIn(text: string): string {
+/** Describes a response with an error status by the message of its JSON-RPC error. */
+function describeStatus(status: number, text: string, token: string | undefined): string {
   const [, message = ""] = /"message":("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
-  return message === "" ? "" : ` ${message}`;
+  const hint = status === 401 && token === undefined ? '; name the variable with your token by "--token-env"' : "";
+  return `it answers HTTP ${status}${message === "" ? "" : ` ${message}`}${hint}`;
 }
 
 /** Creates the transport to a server at a URL. */
@@ -140,7 +141,7 @@ export function createUrlTransport(url: string, token: string | undefined): Open
       if (isStream && response.ok && response.body !== null) return readEvents(response.body, receive);
       const text = await readText(response.body);
       if (text !== "") receive(text);
-      if (!response.ok) throw unavailable(`it answers HTTP ${response.status}${messageIn(text)}`);
+      if (!response.ok) throw unavailable(describeStatus(response.status, text, token));
     }
 
     return {

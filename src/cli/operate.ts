@@ -72,6 +72,12 @@ function readToolArguments([text = "{}", ...more]: readonly string[]): JsonObjec
   throw usage(`Cannot call: the arguments must be a JSON object, are "${text}"`);
 }
 
+/** Returns whether a tool of this package did not run because the client cannot be asked. */
+function cannotConfirm({ _meta }: JsonObject): boolean {
+  const error = isJsonObject(_meta) ? _meta["surface-mcp/error"] : undefined;
+  return isJsonObject(error) && error["code"] === "CLIENT_CANNOT" && JSON.stringify(error).includes('"elicitation":');
+}
+
 /**
  * Calls one tool, and writes the result as JSON; progress and log entries go to standard error.
  *
@@ -85,6 +91,9 @@ export function call(args: readonly string[], setting: CliEnvironment): Promise<
     async run(client) {
       const result = await client.request("tools/call", params);
       setting.write(`${toVisibleJson(result, 2)}\n`);
+      if (!given.has("yes") && cannotConfirm(result)) {
+        setting.complain('surface-mcp: the tool asks the user first; if you agree to this call, add "--yes"\n');
+      }
       return result["isError"] === true ? 1 : 0;
     },
   });

@@ -1,3 +1,5 @@
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { isLoopback } from "../http/addresses.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { aroundReferences } from "./variables.ts";
@@ -74,4 +76,18 @@ export function toStdioTarget(line: readonly string[], view: ViewChoice): Server
   const [command = "", ...args] = line;
   const chosen = viewFields.flatMap((field) => (view[field] === undefined ? [] : [`--${field}`, view[field]]));
   return { kind: "stdio", command, args: [...args, ...chosen] };
+}
+
+/**
+ * Returns the target with absolute paths of the files that its command names, for clients that start it in another folder. A program
+ * without a slash stays, since the system looks for it in `PATH`.
+ */
+export function withAbsoluteFiles(target: ServerTarget, cwd: string): ServerTarget {
+  if (target.kind === "http") return target;
+  const { command, args } = target;
+  const toAbsolute = (word: string): string => {
+    const path = resolve(cwd, word);
+    return existsSync(path) && statSync(path).isFile() ? path : word;
+  };
+  return { ...target, command: /[/\\]/.test(command) ? toAbsolute(command) : command, args: args.map(toAbsolute) };
 }

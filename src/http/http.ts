@@ -18,6 +18,7 @@ import {
   resolveHandlerOptions,
   resolveServerOptions,
 } from "./options.ts";
+import { startingChannel } from "./starting.ts";
 import { createFetchHandler } from "./web.ts";
 
 /** A running server. */
@@ -73,6 +74,7 @@ async function open(
 
 async function start(app: ServableApp, options: HttpOptions): Promise<HttpServing> {
   const resolved = resolveServerOptions(options);
+  startingChannel.publish(undefined);
   const scope = new Scope("the HTTP server");
   const closed = new Promise<void>((tell) => scope.add(tell));
   try {

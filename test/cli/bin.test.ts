@@ -123,6 +123,11 @@ describe("the built command, with a module that does more than make an app", () 
 
   it.each([
     ["serves over stdio", `import { stdio } from "surface-mcp"; void app.serve(stdio());`, "it calls serve()"],
+    [
+      "serves over HTTP",
+      `import { http } from "surface-mcp/http"; void app.serve(http({ port: 0 }));`,
+      "it calls serve()",
+    ],
     ["ends the process", `process.exit(0);`, "it ends the process"],
     ["throws later", `setTimeout(() => { throw new Error("late"); }); await new Promise(() => {});`, "late"],
     ["rejects unheard", `void Promise.reject(new Error("loose"));`, "loose"],

@@ -99,6 +99,22 @@ describe("install", () => {
     expect(new URL(out.mcpServers.x.url).searchParams.get("surface")).toBe("a&b ü");
   });
 
+  it("writes files of a command with absolute paths into a user's file, which a client reads in another folder", async () => {
+    const at = await bench();
+    const file = await put(at, "project/src/server.ts", "");
+    const program = await put(at, "project/run.sh", "");
+    await mkdir(join(at.cwd, "tsx"));
+    const args = ["-y", "tsx", "src/server.ts", "src/absent.ts", "${ARG}", "", "a".repeat(5000)];
+    const entry = async (...more: readonly string[]): Promise<unknown> =>
+      JSON.parse((await at.run("install", "claude-code", "--name", "x", "--print", ...more)).out).mcpServers.x;
+    const absolute = { command: "npx", args: ["-y", "tsx", file, "src/absent.ts", "${ARG}", "", "a".repeat(5000)] };
+    expect(await entry("--", "npx", ...args)).toMatchObject(absolute);
+    expect(await entry("--", "./run.sh")).toMatchObject({ command: program });
+    // By this name the system looks in PATH.
+    expect(await entry("--", "run.sh")).toMatchObject({ command: "run.sh" });
+    expect(await entry("--scope", "project", "--", "./run.sh", ...args)).toMatchObject({ command: "./run.sh", args });
+  });
+
   it("names a server after its view without a name", async () => {
     const at = await bench();
     const named = async (...more: readonly string[]): Promise<string | undefined> =>

@@ -86,9 +86,11 @@ describe.each(servers)("the built command, with $name,", ({ words }) => {
     const refused = await operate("call", "erase");
     expect(JSON.parse(refused.out)).toMatchObject({ isError: true });
     expect(refused).toMatchObject({ code: 1, out: expect.stringContaining("CLIENT_CANNOT") });
+    expect(refused.err).toContain("--yes");
     const agreed = await operate("call", "erase", "--yes");
     expect(JSON.parse(agreed.out)).toMatchObject({ structuredContent: { value: "erased" } });
     expect(agreed.code).toBe(0);
+    expect(agreed.err).not.toContain("--yes");
   });
 
   it("reads a resource", async () => {
@@ -162,9 +164,11 @@ describe("the built command", () => {
     const { port } = server.address() as AddressInfo;
     const env = { TOKEN: "t0ken" };
     const ran = await run(["read", "a:b", "--url", `http://127.0.0.1:${port}/`, "--token-env", "TOKEN"], env);
+    const without = await run(["call", "double", "--url", `http://127.0.0.1:${port}/`]);
     server.close();
+    expect(without).toMatchObject({ code: 2, err: expect.stringContaining('"--token-env"') });
     expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("HTTP 401") });
-    expect(sent).toEqual(["Bearer t0ken"]);
+    expect(sent).toEqual(["Bearer t0ken", undefined]);
     const plain = await run(["read", "a:b", "--url", "http://ci.example/", "--token-env", "TOKEN"], env);
     expect(plain).toMatchObject({ code: 2, err: expect.stringContaining("unencrypted") });
   });

@@ -40,7 +40,7 @@ export function createAgentApp(db: Database) {
     .implement({
       open: { get: () => issues.countOpen(db), pollMs },
       issues: {
-        list: (page) => listIssues(db, page),
+        list: (page) => listIssues(db, page), // { items: [[key, value], …], next? }
         get: (id) => issues.findIssue(db, issues.everyone, id),
         pollMs,
       },

@@ -119,6 +119,7 @@ const messages: Readonly<Record<string, () => string | Promise<string>>> = {
   'Top-level await is currently not supported with the "cjs" output format': async () =>
     transform("await 1;", { format: "cjs", logLevel: "silent" }).then(() => "", String),
   "Cannot find name 'node:stream'": () => compile('export const stream: typeof import("node:stream") = null!;'),
+  "An import path can only end with a '.ts' extension": () => compile('export * as own from "./a.ts";'),
   "the MCP endpoint has another path": () => send(serve(), { url: "https://door.example/other" }),
   "Session not found": () => send(serve(), { token: "all", init: endedSession }),
   "nothing is listed for a caller with the scopes …": listedForForeignScopes,

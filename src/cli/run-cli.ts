@@ -7,7 +7,7 @@ import { dev } from "./dev/dev.ts";
 import { serveGeneration } from "./dev/serve-generation.ts";
 import { init } from "./init.ts";
 import { inspect } from "./inspect.ts";
-import { install } from "./install.ts";
+import { install } from "./install/install.ts";
 import { lock } from "./lock.ts";
 import { call, read, watch } from "./operate.ts";
 import { readVersion } from "./files.ts";

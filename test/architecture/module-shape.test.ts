@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { entrySources } from "./package-entries.ts";
 import { findBadExports } from "./rules/module-shape.ts";
@@ -5,12 +6,22 @@ import { readSources, toSource } from "./source.ts";
 
 const entries = new Set(entrySources.values());
 
+/** The number of files in a folder that a reader takes in at once. */
+const maxFiles = 24;
+
 describe("the shape of modules", () => {
   it("only the package's entries re-export when src is read", () => {
     const sources = readSources("src");
     const paths = new Set(sources.map((source) => source.path));
     expect([...entries].filter((entry) => !paths.has(entry))).toEqual([]);
     expect(sources.flatMap((source) => findBadExports(source, entries))).toEqual([]);
+  });
+
+  it("no folder has more files than a reader takes in when src is read", () => {
+    const counts = new Map<string, number>();
+    for (const { path } of readSources("src")) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect(counts.size).toBeGreaterThan(30);
+    expect([...counts].filter(([, count]) => count > maxFiles)).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,7 @@
-import { Refusal } from "../errors.ts";
-import { refused } from "./cli-errors.ts";
-import type { CliEnvironment } from "./terminal.ts";
-import { assertInside } from "./files.ts";
+import { Refusal } from "../../errors.ts";
+import { refused } from "../cli-errors.ts";
+import type { CliEnvironment } from "../terminal.ts";
+import { assertInside } from "../files.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
 import { changeConfigFile, readConfigFile, type Audience, type ConfigFile } from "./config-file.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
 
 /** A server in a configuration file. */
 export interface ListedServer {

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { isLoopback } from "../http/addresses.ts";
-import { refused, usage } from "./cli-errors.ts";
+import { isLoopback } from "../../http/addresses.ts";
+import { refused, usage } from "../cli-errors.ts";
 import { aroundReferences } from "./variables.ts";
 
 /** The address of a server: a URL, or the command that starts it. */

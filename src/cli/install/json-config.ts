@@ -7,8 +7,8 @@ import {
   type Node,
   type ParseError,
 } from "jsonc-parser";
-import type { JsonObject } from "../schema/json.ts";
-import { refused, taken } from "./cli-errors.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import { refused, taken } from "../cli-errors.ts";
 import { isTable, toTable, type ConfigFormat, type ListedServer } from "./config-format.ts";
 
 /** A token or a comment, without white space. */

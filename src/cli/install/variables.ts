@@ -1,5 +1,5 @@
-import { Refusal } from "../errors.ts";
-import { refused } from "./cli-errors.ts";
+import { Refusal } from "../../errors.ts";
+import { refused } from "../cli-errors.ts";
 import type { ClientConfig } from "./clients.ts";
 import type { ServerTarget } from "./server-target.ts";
 

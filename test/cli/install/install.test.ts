@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, readdir, rm, stat, symlink, writeFile } from "node
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { bench, type Bench } from "./support.ts";
+import { bench, type Bench } from "../support.ts";
 
 const url = "http://127.0.0.1:4000/mcp";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { JsonObject } from "../schema/json.ts";
-import type { CliEnvironment } from "./terminal.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { CliEnvironment } from "../terminal.ts";
 import type { ServerTarget } from "./server-target.ts";
 
 /** The scope of a server: one user in all folders, or all users of one folder. */

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
-import { jsonConfig } from "../../src/cli/json-config.ts";
+import { jsonConfig } from "../../../src/cli/install/json-config.ts";
 
 const entry = { url: "http://127.0.0.1:4000/mcp" };
 const server = { alias: "ours", entry };

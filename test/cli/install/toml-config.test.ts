@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { tomlConfig } from "../../src/cli/toml-config.ts";
+import { tomlConfig } from "../../../src/cli/install/toml-config.ts";
 
 const entry = { url: "http://127.0.0.1:4000/mcp?surface=hub", bearer_token_env_var: "TOKEN" };
 const add = (text: string): string => tomlConfig.add(text, "mcp_servers", { alias: "ours", entry });

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { escapeInvisible } from "../schema/visible-text.ts";
-import { refused, usage } from "./cli-errors.ts";
+import { escapeInvisible } from "../../schema/visible-text.ts";
+import { refused, usage } from "../cli-errors.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
 import {
   changeFile,
@@ -11,7 +11,7 @@ import {
   type InstalledServer,
 } from "./installed-servers.ts";
 import { toHttpTarget, toStdioTarget, withAbsoluteFiles, type ServerTarget, type ViewChoice } from "./server-target.ts";
-import { columns, type CliEnvironment } from "./terminal.ts";
+import { columns, type CliEnvironment } from "../terminal.ts";
 import { argumentWarning, aroundReferences, assertExpands } from "./variables.ts";
 
 /** The arguments of `install`. */

@@ -3,9 +3,9 @@ import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, stat, writeF
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf } from "../errors.ts";
-import { refused } from "./cli-errors.ts";
-import { unlessMissing } from "./files.ts";
+import { codeOf } from "../../errors.ts";
+import { refused } from "../cli-errors.ts";
+import { unlessMissing } from "../files.ts";
 
 /** Milliseconds to wait for the lock of another process. */
 const waitMs = 3000;

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { changeConfigFile } from "../../src/cli/config-file.ts";
+import { changeConfigFile } from "../../../src/cli/install/config-file.ts";
 
 // A file system without room lets a file be made, and no text be written to it.
 vi.mock("node:fs/promises", async (original) => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseToml, TomlError } from "smol-toml";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
-import { refused, taken } from "./cli-errors.ts";
+import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import { refused, taken } from "../cli-errors.ts";
 import { isTable, toTable, type ConfigFormat, type ListedServer, type Table } from "./config-format.ts";
 
 const read = (text: string): Table => parseToml(text, { integersAsBigInt: "asNeeded" });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { changeConfigFile, readConfigFile, replaceConfigFile } from "../../src/cli/config-file.ts";
+import { changeConfigFile, readConfigFile, replaceConfigFile } from "../../../src/cli/install/config-file.ts";
 
 let folder = "";
 

@@ -75,7 +75,9 @@ expectNotAssignable<ObserverOption>({});
 expectNotAssignable<ObserverOption>({ record: 1 });
 expectAssignable<Observer>({
   record() {},
-  before: async (start) => void expectType<WorkStart>(start),
+  before: async (start) => {
+    expectType<WorkStart>(start);
+  },
   around: (start, run) => void [expectType<WorkStart>(start), run()],
   trace: (start) => start.trace,
   values: redactSecrets({ names: ["iban"] }),

@@ -126,6 +126,8 @@ export function createUrlTransport(url: string, token: string | undefined): Open
         return await fetch(url, {
           method,
           headers: sent,
+          // Arguments and the id of the session are for this address alone.
+          redirect: "manual",
           signal: stop.signal,
           ...(body === undefined ? {} : { body }),
         });

@@ -130,6 +130,9 @@ function compareRest(pair: NodePair): readonly Change[] {
   if (isSame(before, after)) return [];
   const opened = opennessOf(after) - opennessOf(before);
   if (opened === 0) return comparePart(pair, "*", [before, after]);
+  // Some validators take any field then, and others drop it.
+  const isFreed = after === undefined && opened < 0;
+  if (isFreed) return [{ path: [...pair.path, "*"], before, after, ...axes.replaces }];
   return [{ path: [...pair.path, "*"], before, after, ...(opened > 0 ? axes.widens : fieldAxes[pair.side].closed) }];
 }
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -14,6 +14,12 @@ async function run(...args: readonly string[]): Promise<Ran> {
   const folder = await bench();
   await mkdir(folder.cwd);
   return folder.run(...args);
+}
+
+function urlOf(listening: Server): string {
+  // A TCP server has an address and a port.
+  const { port } = listening.address() as AddressInfo;
+  return `http://127.0.0.1:${port}/mcp`;
 }
 
 const atServer = ["--", process.execPath, server];
@@ -53,14 +59,29 @@ describe("a command about a hostile server", () => {
     }).listen(0, "127.0.0.1");
     atEndOfTest(() => endless.close());
     await once(endless, "listening");
-    // A TCP server has an address and a port.
-    const { port } = endless.address() as AddressInfo;
-    const { code, err } = await run("read", "a:b", "--url", `http://127.0.0.1:${port}/mcp`);
+    const { code, err } = await run("read", "a:b", "--url", urlOf(endless));
     expect(err).toContain("more than 67108864 bytes");
     expect(code).toBe(2);
-  }, 15_000);
+  }, 60_000);
+
+  it("sends nothing to an address that the server redirects to", async () => {
+    let requests = 0;
+    const other = createServer((_request, response) => {
+      requests += 1;
+      response.end();
+    }).listen(0, "127.0.0.1");
+    const redirecting = createServer((_request, response) => {
+      response.writeHead(307, { location: urlOf(other) }).end();
+    }).listen(0, "127.0.0.1");
+    atEndOfTest(() => void [other.close(), redirecting.close()]);
+    await Promise.all([once(other, "listening"), once(redirecting, "listening")]);
+    const { code, err } = await run("read", "a:b", "--url", urlOf(redirecting));
+    expect(err).toContain("it answers HTTP 307");
+    expect(code).toBe(2);
+    expect(requests).toBe(0);
+  });
 
   it("ends when a process that the server has started keeps its output open", async () => {
     expect((await run("call", "tool", ...atServer, "leave-child")).code).toBe(0);
-  }, 15_000);
+  }, 60_000);
 });

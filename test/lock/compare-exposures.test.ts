@@ -33,4 +33,10 @@ describe("compareSchemas()", () => {
   ])("finds a field that %s and is not declared, as in schemas of mounts", (_what, [before, after], axes) => {
     expect(compareSchemas(before, after, "input")).toMatchObject([{ path: ["a"], ...axes }]);
   });
+
+  it("counts a schema of other fields that goes as wider, since some validators take any field then", () => {
+    const texts = { type: "object", additionalProperties: { type: "string" } };
+    const change = { path: ["*"], reach: "widens", contract: "breaking" };
+    expect(compareSchemas(texts, { type: "object" }, "input")).toMatchObject([change]);
+  });
 });

@@ -110,14 +110,17 @@ function describeStatus(status: number, text: string, token: string | undefined)
   return `it answers HTTP ${status}${message === "" ? "" : ` ${message}`}${hint}`;
 }
 
+function failedToUse(url: string, problem: string): SurfaceError {
+  return new SurfaceError("UNAVAILABLE", `Cannot use ${url}: ${problem}`);
+}
+
 /** Creates the transport to a server at a URL. */
 export function createUrlTransport(url: string, token: string | undefined): OpenTransport {
   return ({ receive, failed }) => {
     const stop = new AbortController();
     const headers = new Headers({ accept: "application/json, text/event-stream" });
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-    const unavailable = (problem: string): SurfaceError =>
-      new SurfaceError("UNAVAILABLE", `Cannot use ${url}: ${problem}`);
+    const unavailable = (problem: string): SurfaceError => failedToUse(url, problem);
 
     async function request(method: string, body?: string): Promise<Response> {
       const sent = new Headers(headers);
@@ -126,8 +129,7 @@ export function createUrlTransport(url: string, token: string | undefined): Open
         return await fetch(url, {
           method,
           headers: sent,
-          // Arguments and the id of the session are for this address alone.
-          redirect: "manual",
+          redirect: "manual", // arguments and the id of the session are for this address alone
           signal: stop.signal,
           ...(body === undefined ? {} : { body }),
         });

@@ -1,4 +1,5 @@
 import { Refusal } from "../errors.ts";
+import { nearNames } from "../options/known-names.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { escapeInvisible, toVisibleJson } from "../schema/visible-text.ts";
 import { usage } from "./cli-errors.ts";
@@ -78,6 +79,20 @@ function cannotConfirm({ _meta }: JsonObject): boolean {
   return isJsonObject(error) && error["code"] === "CLIENT_CANNOT" && JSON.stringify(error).includes('"elicitation":');
 }
 
+/** The number of tools that a message names. */
+const maxNamed = 10;
+
+/** Says which tools a server has, if it has none with this name: a user may have written a member, whose dots are `_` in a tool. */
+async function nameTools(name: string, client: McpClient, { complain }: CliEnvironment): Promise<void> {
+  const tools = await client.list("tools/list", "tools");
+  const names = tools.flatMap(({ name: one }) => (typeof one === "string" ? [one] : [])).toSorted();
+  if (names.includes(name)) return;
+  const near = nearNames(name, names);
+  const [verb, named] = near.length > 0 ? ["near it are", near] : ["its tools are", names.slice(0, maxNamed)];
+  const list = named.length === 0 ? "it has none" : `${verb} ${named.map((one) => `"${textOf(one)}"`).join(", ")}`;
+  complain(`surface-mcp: it has no tool "${textOf(name)}"; ${list}\n`);
+}
+
 /**
  * Calls one tool, and writes the result as JSON; progress and log entries go to standard error.
  *
@@ -89,7 +104,10 @@ export function call(args: readonly string[], setting: CliEnvironment): Promise<
   const params = { name: given.subject, arguments: readToolArguments(given.rest), _meta: { progressToken: 1 } };
   return operate(given, setting, {
     async run(client) {
-      const result = await client.request("tools/call", params);
+      const result = await client.request("tools/call", params).catch(async (error: unknown) => {
+        await nameTools(given.subject, client, setting);
+        throw error;
+      });
       setting.write(`${toVisibleJson(result, 2)}\n`);
       if (!given.has("yes") && cannotConfirm(result)) {
         setting.complain('surface-mcp: the tool asks the user first; if you agree to this call, add "--yes"\n');

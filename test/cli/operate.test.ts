@@ -79,6 +79,7 @@ describe.each(servers)("the built command, with $name,", ({ words }) => {
     const called = await operate("call", "nope");
     expect(called).toMatchObject({ code: 1, out: "" });
     expect(called.err).toContain("the server answered -32602: ");
+    expect(called.err).toContain('surface-mcp: it has no tool "nope"; its tools are "double", "erase", "fail"\n');
     expect(await operate("read", "surface://operable/nope")).toMatchObject({ code: 1, out: "" });
   });
 

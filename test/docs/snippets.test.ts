@@ -32,6 +32,8 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { agent, mcpAgent } from "surface-mcp/from/agent";
 import { agenticService, mcpAgentic } from "surface-mcp/from/agentic";
 import { invoker, mcpInvoker } from "surface-mcp/from/invoker";
+import { fromOrpc, mcpOrpc } from "surface-mcp/from/orpc";
+import { createRouterClient, os } from "@orpc/server";
 import { fromTrpc, loadTrpc, mcpTrpc } from "surface-mcp/from/trpc";
 import { initTRPC } from "@trpc/server";
 import { fromOpenApi, operations, type OpenApiDocument } from "surface-mcp/from/openapi";
@@ -92,7 +94,12 @@ function createRouter() {
     reports: { daily: t.procedure.query(() => 1) },
   });
 }
+function createOrpcRouter() {
+  const base = os.$context<{ readonly user: string }>();
+  return { orders: base.handler(() => []), order: { show: base.handler(() => 1), cancel: base.handler(() => 1) } };
+}
 declare const router: ReturnType<typeof createRouter>;
+declare const orpcRouter: ReturnType<typeof createOrpcRouter>;
 declare const context: () => { readonly user: string };
 declare function readLines(node: string): AsyncIterable<string>;
 `;

@@ -4,6 +4,7 @@ import * as agentic from "../../src/from/agentic/index.ts";
 import * as agents from "../../src/from/agent/index.ts";
 import * as openapi from "../../src/from/openapi/index.ts";
 import * as invokers from "../../src/from/invoker/index.ts";
+import * as orpc from "../../src/from/orpc/index.ts";
 import * as trpc from "../../src/from/trpc/index.ts";
 import * as http from "../../src/http/index.ts";
 import * as audit from "../../src/audit/index.ts";
@@ -96,6 +97,8 @@ const fed: Readonly<Record<string, Feed>> = {
   attach: (no) => v1.attach(app, server as never, no),
   agent: (no: object) => agents.agent({ name: "a", run: async () => "", ...no } as never),
   mcpAgent: (no) => agents.mcpAgent(agents.agents(), no),
+  fromOrpc: (no: object) => orpc.fromOrpc({}, {}, { client: () => ({}), ...no }),
+  mcpOrpc: (no: object) => orpc.mcpOrpc({}, {}, { client: () => ({}), ...no }),
   fromTrpc: (no: object) => trpc.fromTrpc(router, {}, { context: () => ({}), ...no }),
   mcpTrpc: (no: object) => trpc.mcpTrpc(router, {}, { context: () => ({}), ...no }),
   agenticService: (no) => agentic.agenticService(service as never, no),
@@ -151,6 +154,7 @@ describe("options of public functions", () => {
       v1,
       agents,
       agentic,
+      orpc,
       trpc,
       invokers,
       openapi,

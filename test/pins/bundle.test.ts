@@ -86,11 +86,12 @@ describe("the bundle", () => {
   });
 
   it.each([
-    ["from/agentic", /\/from\/(?:agent|invoker|openapi|rpc|trpc)\/|\/sdk-v1\//],
-    ["from/invoker", /\/from\/(?:agent|agentic|openapi|rpc|trpc)\/|\/sdk-v1\//],
-    ["from/agent", /\/from\/(?:agentic|invoker|openapi|rpc|trpc)\/|\/sdk-v1\//],
-    ["from/trpc", /\/from\/(?:agent|agentic|invoker|openapi)\/|\/sdk-v1\//],
-    ["from/openapi", /\/from\/(?:agent|agentic|invoker|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/agentic", /\/from\/(?:agent|invoker|openapi|orpc|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/invoker", /\/from\/(?:agent|agentic|openapi|orpc|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/agent", /\/from\/(?:agentic|invoker|openapi|orpc|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/trpc", /\/from\/(?:agent|agentic|invoker|openapi|orpc)\/|\/sdk-v1\//],
+    ["from/orpc", /\/from\/(?:agent|agentic|invoker|openapi|trpc)\/|\/sdk-v1\//],
+    ["from/openapi", /\/from\/(?:agent|agentic|invoker|orpc|rpc|trpc)\/|\/sdk-v1\//],
     ["sdk-v1", /\/from\//],
     ["otel", /\/(?:from|sdk-v1)\//],
     ["audit", /\/(?:from|sdk-v1)\//],
@@ -102,7 +103,7 @@ describe("the bundle", () => {
       expect(sources.filter((path) => other.test(path) || path.startsWith("src/http/"))).toEqual([]);
       const { imports } = await bundle(`export * from "surface-mcp/${entry}";`, { splitting: true });
       expect(
-        imports.filter((name) => /^@(?:adobe|modelcontextprotocol|trpc)\/|^node:(?:http|net)$/.test(name)),
+        imports.filter((name) => /^@(?:adobe|modelcontextprotocol|orpc|trpc)\/|^node:(?:http|net)$/.test(name)),
       ).toEqual([]);
     },
   );

@@ -9,6 +9,7 @@ describe("package.json", () => {
       "./from/agentic": "./dist/from/agentic/index.js",
       "./from/invoker": "./dist/from/invoker/index.js",
       "./from/agent": "./dist/from/agent/index.js",
+      "./from/orpc": "./dist/from/orpc/index.js",
       "./from/trpc": "./dist/from/trpc/index.js",
       "./from/openapi": "./dist/from/openapi/index.js",
       "./sdk-v1": "./dist/sdk-v1/index.js",

@@ -71,6 +71,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./from/agentic": ["agenticService", "mcpAgentic", "toJSONSchema"],
   "./from/invoker": ["invoker", "invokers", "mcpInvoker"],
   "./from/agent": ["agent", "agents", "mcpAgent"],
+  "./from/orpc": ["fromOrpc", "mcpOrpc"],
   "./from/trpc": ["fromTrpc", "loadTrpc", "mcpTrpc"],
   "./from/openapi": ["fromOpenApi", "operations"],
   "./sdk-v1": ["attach"],

@@ -9,6 +9,8 @@ import {
 } from "surface-mcp";
 import { createTestClient } from "surface-mcp/testing";
 import { initTRPC } from "@trpc/server";
+import { createRouterClient, os } from "@orpc/server";
+import { mcpOrpc } from "surface-mcp/from/orpc";
 import { fromTrpc, mcpTrpc } from "surface-mcp/from/trpc";
 declare const link: Link;
 declare const source: MountSource;
@@ -30,6 +32,12 @@ const router = t.router({
   },
 });
 const options = { context: () => ({}) };
+const store = {
+  orders: os.handler(() => 1),
+  show: os.input(z.object({ id: z.string() })).handler(() => 1),
+  ticks: os.handler(async function* () { yield 1; }),
+};
+const stored = { client: () => createRouterClient(store) };
 const shop = fromTrpc(router, { orders: "resource" }, options);
 export const misspelt = { title: "Stop", titel: "Stop" };
 export const open = { stop: "tool", toString: "tool" } as const;
@@ -158,6 +166,20 @@ const mistakes: readonly (readonly [string, string])[] = [
   ["mcpTrpc(router, { orders: { tool: {}, resource: {} } }, options)", '"tool" does not belong beside "resource"'],
   ["mcpTrpc(router, { orders: { toll: {} } }, options)", 'expose a procedure as "tool", "resource", { tool: { … } }'],
   ['mcpTrpc(twins, { "a.b": "tool", a_b: "tool" }, options)', 'the name "a_b" is taken by another key of this object'],
+  ['mcpOrpc(store, { "order.shw": "read" }, stored)', '"order.shw" is not a procedure of this router'],
+  ['mcpOrpc(store, { orders: "tool" }, stored)', 'say the kind: "read", "write" or "stream", alone or as in'],
+  ['mcpOrpc(store, { orders: { read: "tool", write: "tool" } }, stored)', 'say the kind: "read", "write" or "stream"'],
+  ['mcpOrpc(store, { orders: { write: "resource" } }, stored)', "a mutation cannot be a resource, which only reads"],
+  ['mcpOrpc(store, { show: { read: "resource" } }, stored)', "a procedure with a required input cannot be a resource"],
+  [
+    "mcpOrpc(store, { orders: { write: { tool: { mutates: false } } } }, stored)",
+    '"mutates" is not an option of this kind of procedure',
+  ],
+  [
+    'mcpOrpc(store, { orders: "stream" }, stored)',
+    'this procedure returns no event iterator: expose it as "read" or "write"',
+  ],
+  ['mcpOrpc(store, { ticks: "read" }, stored)', 'this procedure returns an event iterator: expose it as "stream"'],
   ["app.views({ a: {} })", "views() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).views({ a: {} }).views({ a: {} })", "views() was called already: call it once an app"],
   ["app.bridge(link).views({})", "there must be a view: name one, or leave views() out"],

@@ -57,7 +57,7 @@ type ToolObjectProblem<TKind, TValue> = [TValue] extends [never]
     : TypeProblem<'expose a procedure as "tool", "resource", { tool: { … } } or { resource: { … } }'>;
 
 /** A value of an expose map that makes a resource. */
-type ResourceValue = "resource" | { readonly resource: unknown };
+type RpcResourceValue = "resource" | { readonly resource: unknown };
 
 type ResourceObjectProblem<TValue> = [TValue] extends [never]
   ? unknown
@@ -65,7 +65,7 @@ type ResourceObjectProblem<TValue> = [TValue] extends [never]
     ? AloneProblem<"resource", TValue> & { readonly resource: OptionsChecked<RpcResourceOptions, Options> }
     : unknown;
 
-type ResourceProblem<TProcedure extends RpcProcedureType, TValue> = [TValue] extends [never]
+type RpcResourceProblem<TProcedure extends RpcProcedureType, TValue> = [TValue] extends [never]
   ? unknown
   : [TProcedure["kind"]] extends ["mutation"]
     ? TypeProblem<'a mutation cannot be a resource, which only reads: expose it as "tool"'>
@@ -77,9 +77,9 @@ type ResourceProblem<TProcedure extends RpcProcedureType, TValue> = [TValue] ext
 
 // The values of a union are checked apart and the results intersected: one problem is enough.
 /** `unknown` if a procedure may be exposed this way, else the problem. */
-type ExposureProblem<TProcedure, TValue> = TProcedure extends RpcProcedureType
-  ? ResourceProblem<TProcedure, Extract<TValue, ResourceValue>> &
-      ToolObjectProblem<TProcedure["kind"], Exclude<TValue, ResourceValue | "tool" | undefined>>
+type RpcExposureProblem<TProcedure, TValue> = TProcedure extends RpcProcedureType
+  ? RpcResourceProblem<TProcedure, Extract<TValue, RpcResourceValue>> &
+      ToolObjectProblem<TProcedure["kind"], Exclude<TValue, RpcResourceValue | "tool" | undefined>>
   : unknown;
 
 /**
@@ -89,23 +89,22 @@ export type RpcExposeChecked<TProcedures, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends keyof TProcedures
     ? [TProcedures[Key]] extends [never]
       ? TypeProblem<`"${Key & string}" is not a procedure of this router`>
-      : ExposureProblem<TProcedures[Key], TExpose[Key]>
+      : RpcExposureProblem<TProcedures[Key], TExpose[Key]>
     : unknown;
 } & LiteralKeys<TExpose> &
   (MayCollide<ExposedToolKeys<TExpose>> extends true ? WireNamesChecked<ExposedToolKeys<TExpose>> : unknown);
 
-/** The types by which an editor completes an expose map, and the compiler types its functions. */
-export type RpcExposeHints<TKeys extends string> = {
+/** The types by which an editor completes the value of one procedure, and the compiler types its functions. */
+export type RpcExposureHint = string | { readonly tool: RpcToolOptions } | { readonly resource: RpcResourceOptions };
+
+/** The types by which an editor completes an expose map. @typeParam THint - those of a value */
+export type RpcExposeHints<TKeys extends string, THint = RpcExposureHint> = {
   // Every object has `constructor`, also a map without that key.
-  readonly [_ in Exclude<TKeys, keyof typeof Object.prototype>]?:
-    | string
-    | { readonly tool: RpcToolOptions }
-    | { readonly resource: RpcResourceOptions }
-    | undefined;
+  readonly [_ in Exclude<TKeys, keyof typeof Object.prototype>]?: THint | undefined;
 };
 
 /** The keys of procedures that may change something: all that are not provably a query or a subscription. */
-type MutatingKeys<TProcedures> = {
+type RpcMutatingKeys<TProcedures> = {
   [Key in keyof TProcedures]: [TProcedures[Key]] extends [never]
     ? Key
     : TProcedures[Key] extends { readonly kind: "query" | "subscription" }
@@ -116,6 +115,6 @@ type MutatingKeys<TProcedures> = {
 /** Types of procedures by key, an expose map -> the names of the source. */
 export interface RpcNames<TProcedures, TExpose> {
   readonly tools: ExposedToolKeys<TExpose>;
-  readonly mutating: ExposedToolKeys<TExpose> & MutatingKeys<TProcedures>;
+  readonly mutating: ExposedToolKeys<TExpose> & RpcMutatingKeys<TProcedures>;
   readonly resources: ExposedResourceKeys<TExpose>;
 }

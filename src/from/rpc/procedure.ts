@@ -1,6 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { toInputSchema, toOutputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { flattenRoot } from "../../schema/flatten-root.ts";
+import { isObject } from "../../options/is-object.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
 import { describeInvalidSchema, isSchema, standardOf, type Schema } from "../../schema/standard.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
@@ -47,6 +48,22 @@ export interface RpcInput {
 export interface RpcOutput {
   readonly json: JsonSchema;
   encode(value: unknown): JsonValue;
+}
+
+/** Returns a text of metadata; `undefined` for an empty one. */
+export function textAt(meta: unknown, name: string): string | undefined {
+  const found: unknown = isObject(meta) ? Reflect.get(meta, name) : undefined;
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+/** Runs code of a router's author while it is read. @throws SurfaceError, also for an error of a getter. */
+export function reading<TValue>(read: () => TValue, doing: string): TValue {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof SurfaceError) throw cause;
+    throw new SurfaceError("INVALID_OPTION", `${doing} throws; see the cause`, { cause });
+  }
 }
 
 function toCompiled(parser: unknown, compile: (schema: Schema) => CompiledSchema, origin: string): CompiledSchema {

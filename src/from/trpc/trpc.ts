@@ -7,7 +7,7 @@ import { invalidOption, readOptions } from "../../options/read-options.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { toRpcRefusal } from "../rpc/errors.ts";
 import type { RpcExposeChecked, RpcExposeHints, RpcKind, RpcNames } from "../rpc/expose.ts";
-import { toRpcInput, toRpcOutput, type RpcProcedure } from "../rpc/procedure.ts";
+import { reading, textAt, toRpcInput, toRpcOutput, type RpcProcedure } from "../rpc/procedure.ts";
 import { createRpcSource } from "../rpc/source.ts";
 import { toAsyncIterable } from "./observable.ts";
 import type {
@@ -74,16 +74,6 @@ function readRouter(router: unknown): OpenRouter {
   return { procedures, lazy: isRecord(lazy) ? lazy : {} };
 }
 
-/** Runs code of the router's author while it is read. @throws SurfaceError, also for an error of a getter. */
-function reading<TValue>(read: () => TValue, what: string): TValue {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof SurfaceError) throw cause;
-    throw new SurfaceError("INVALID_OPTION", `${doing}: reading ${what} throws; see the cause`, { cause });
-  }
-}
-
 function notFound(key: string, { procedures, lazy }: OpenRouter): SurfaceError {
   const part = Object.keys(lazy).find((path) => key === path || key.startsWith(`${path}.`));
   if (part !== undefined) {
@@ -91,11 +81,6 @@ function notFound(key: string, { procedures, lazy }: OpenRouter): SurfaceError {
   }
   const near = didYouMean(key, Object.keys(procedures));
   return invalidOption(doing, `"${key}" is in the map and is not a procedure of the router${near}`, "UNKNOWN_MEMBER");
-}
-
-function textAt(meta: unknown, name: string): string | undefined {
-  const found: unknown = isObject(meta) ? Reflect.get(meta, name) : undefined;
-  return typeof found === "string" && found !== "" ? found : undefined;
 }
 
 function kindOf(def: object): RpcKind | undefined {
@@ -199,10 +184,10 @@ export function fromTrpc<$Router extends TrpcRouter, const $Expose>(
   options: TrpcOptions<$Router>,
 ): TrpcSource<$Router, $Expose> {
   const { context } = readOptions<TrpcOptions<$Router>, typeof fields>(options, fields, doing);
-  const parts = reading(() => readRouter(router), "it");
+  const parts = reading(() => readRouter(router), `${doing}: reading it`);
   return createRpcSource<TrpcNames<$Router, $Expose>>(expose, (key) =>
     // The compiler holds the context to the router, and the metadata are the router's.
-    reading(() => readProcedure(key, parts, context as AnyContext), `"${key}"`),
+    reading(() => readProcedure(key, parts, context as AnyContext), `${doing}: reading "${key}"`),
   );
 }
 
@@ -216,7 +201,7 @@ export function fromTrpc<$Router extends TrpcRouter, const $Expose>(
  * ```
  */
 export async function loadTrpc<$Router extends TrpcRouter>(router: $Router): Promise<$Router> {
-  const { lazy } = reading(() => readRouter(router), "it");
+  const { lazy } = reading(() => readRouter(router), `${doing}: reading it`);
   const known = new Set<unknown>();
   const load = async ([path, part]: readonly [string, unknown]): Promise<void> => {
     known.add(part);

@@ -57,6 +57,11 @@ export const exceptions: readonly { path: string; to: string; reason: string }[]
       "the entry of the package, which hands on what makes an app of an agent alone; nothing in the folder uses it",
   },
   {
+    path: "src/from/orpc/index.ts",
+    to: "builder",
+    reason: "an entry: the short form that makes an app stands beside what it is made of",
+  },
+  {
     path: "src/from/trpc/index.ts",
     to: "builder",
     reason: "an entry: the short form that makes an app stands beside what it is made of",

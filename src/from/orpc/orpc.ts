@@ -1,0 +1,237 @@
+import type { MountSource } from "../../catalog/mounts/mount.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { isFunction, isObject, isObjectOrFunction, isRecord } from "../../options/is-object.ts";
+import { didYouMean } from "../../options/known-names.ts";
+import { callable, required, type OptionFields } from "../../options/option.ts";
+import { invalidOption, readOptions } from "../../options/read-options.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { toRpcRefusal } from "../rpc/errors.ts";
+import type { RpcKind } from "../rpc/expose.ts";
+import { reading, textAt, toRpcInput, toRpcOutput, type RpcProcedure } from "../rpc/procedure.ts";
+import { createRpcSource } from "../rpc/source.ts";
+import type { OrpcClient, OrpcExpose, OrpcHints, OrpcKind, OrpcNames } from "./orpc-types.ts";
+
+/** The call of a procedure, for which a client is created. */
+export interface OrpcCall {
+  /** Fires when the caller cancels, the deadline passes or the stream ends. */
+  readonly signal: AbortSignal;
+  /** The metadata of the procedure: the argument of its `.meta()`. */
+  readonly meta: object;
+}
+
+/** Options of {@link fromOrpc}. */
+export interface OrpcOptions<TRouter extends object> {
+  /**
+   * Creates the client of one call, with the context of its caller: `createRouterClient(router, { context })`, or a client of a remote
+   * server. Called once for each call, and once for a stream. An error that it throws is masked, unless it is a `Refusal`.
+   */
+  readonly client: (caller: Caller, call: OrpcCall) => OrpcClient<TRouter>;
+}
+
+/** The source of a router's procedures, with their exact names. */
+export type OrpcSource<TRouter extends object, TExpose> = MountSource<OrpcNames<TRouter, TExpose>>;
+
+const doing = "Cannot mount an oRPC router";
+const rpcKinds: Readonly<Record<OrpcKind, RpcKind>> = { read: "query", write: "mutation", stream: "subscription" };
+/** The depth to which parts of a router are searched for near names. */
+const maxDepth = 8;
+
+/** Returns true for a part that `lazy()` loads: it has a symbol only. A lazy part of a builder has any key, as a proxy. */
+function isLazy(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0 && Object.getOwnPropertySymbols(value).length > 0;
+}
+
+/** The definition of a procedure. */
+interface Definition {
+  readonly route: object;
+  readonly errorMap: object;
+  readonly meta: object;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+function definitionOf(value: unknown): Definition | undefined {
+  const def: unknown = isObjectOrFunction(value) && !isLazy(value) ? Reflect.get(value, "~orpc") : undefined;
+  if (!isRecord(def)) return undefined;
+  const route: unknown = Reflect.get(def, "route");
+  const errorMap: unknown = Reflect.get(def, "errorMap");
+  const meta: unknown = Reflect.get(def, "meta");
+  const input: unknown = Reflect.get(def, "inputSchema");
+  const output: unknown = Reflect.get(def, "outputSchema");
+  if (!isRecord(route) || !isRecord(errorMap)) return undefined;
+  return { route, errorMap, meta: isRecord(meta) ? meta : {}, input, output };
+}
+
+/** Returns the paths of all procedures that are loaded. */
+function pathsOf(router: unknown, before = "", depth = maxDepth): readonly string[] {
+  if (!isRecord(router) || isLazy(router) || depth === 0) return [];
+  return Object.entries<unknown>({ ...router }).flatMap(([key, value]) =>
+    definitionOf(value) === undefined ? pathsOf(value, `${before}${key}.`, depth - 1) : [`${before}${key}`],
+  );
+}
+
+function findProcedure(router: object, key: string): Definition {
+  let found: unknown = router;
+  const path = key.split(".");
+  for (const [index, segment] of path.entries()) {
+    found = isObject(found) && Object.hasOwn(found, segment) ? Reflect.get(found, segment) : undefined;
+    if (isLazy(found)) {
+      const part = path.slice(0, index + 1).join(".");
+      const advice = 'pass "await unlazyRouter(router)" of @orpc/server as the router';
+      throw invalidOption(doing, `"${key}" is in the lazy part "${part}"; ${advice}`);
+    }
+    const def = definitionOf(found);
+    if (def !== undefined && index === path.length - 1) return def;
+  }
+  const near = didYouMean(key, pathsOf(router));
+  throw invalidOption(doing, `"${key}" is in the map and is not a procedure of the router${near}`, "UNKNOWN_MEMBER");
+}
+
+/** @throws SurfaceError `WRONG_KIND` for a kind that only reads, and a method that may change something. */
+function assertMethod(key: string, kind: OrpcKind, route: object): void {
+  const method = textAt(route, "method");
+  if (kind === "write" || method === undefined || method === "GET" || method === "HEAD") return;
+  const advice = 'expose it as "write", or correct its route';
+  throw invalidOption(
+    doing,
+    `"${key}" only reads by the map, and its route has the method ${method}; ${advice}`,
+    "WRONG_KIND",
+  );
+}
+
+/** An error of oRPC. One of another copy of oRPC is of another class. */
+interface OrpcError extends Error {
+  readonly code: string;
+  readonly defined: unknown;
+  readonly data: unknown;
+}
+
+function isOrpcError(cause: unknown): cause is OrpcError {
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" && "defined" in cause;
+}
+
+/** Returns the issues of a procedure's own parser. */
+function issuesOf({ code, message, data }: OrpcError): unknown {
+  if (code !== "BAD_REQUEST" || message !== "Input validation failed" || !isObject(data)) return undefined;
+  return Reflect.get(data, "issues");
+}
+
+function toRefusal(error: OrpcError, errorMap: object, root: string): Refusal | undefined {
+  const { code, message, data, cause } = error;
+  const issues = issuesOf(error);
+  // The error of a remote server has no cause: its message stands for that of the parser.
+  if (issues !== undefined) return toRpcRefusal({ code, message, cause: { message }, issues }, root);
+  if (error.defined === true && Object.hasOwn(errorMap, code)) {
+    return new Refusal(code, message, data === undefined ? undefined : anyCodec.encode(data));
+  }
+  return toRpcRefusal({ code, message, cause }, root);
+}
+
+/** Returns the refusal for an error of oRPC, or the error to mask. */
+function toError(cause: unknown, errorMap: object, root: string): unknown {
+  try {
+    return isOrpcError(cause) ? (toRefusal(cause, errorMap, root) ?? cause) : cause;
+  } catch {
+    // A getter of the error throws, or its data have no JSON form.
+    return cause;
+  }
+}
+
+function toIterable(key: string, answer: unknown): unknown {
+  if (isObject(answer) && isFunction(Reflect.get(answer, Symbol.asyncIterator))) return answer;
+  throw new SurfaceError("INVALID_OUTPUT", `Cannot follow stream "${key}": it returned no event iterator`);
+}
+
+type AnyClient = (caller: Caller, call: OrpcCall) => unknown;
+
+function readProcedure(key: string, kind: OrpcKind, parts: { router: object; client: AnyClient }): RpcProcedure {
+  const { route, errorMap, meta, ...parsers } = findProcedure(parts.router, key);
+  assertMethod(key, kind, route);
+  const origin = `procedure "${key}"`;
+  const input = toRpcInput(parsers.input === undefined ? [] : [parsers.input], origin);
+  const summary = textAt(route, "summary");
+  const title = textAt(meta, "title") ?? summary;
+  const description = textAt(meta, "description") ?? textAt(route, "description") ?? summary;
+  return {
+    kind: rpcKinds[kind],
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    input,
+    // The output of a stream describes the iterator.
+    output: kind === "stream" ? undefined : toRpcOutput(parsers.output, origin),
+    async call(raw, { caller, signal }) {
+      let run: unknown = parts.client(caller, Object.freeze({ signal, meta }));
+      for (const segment of key.split(".")) run = isObjectOrFunction(run) ? Reflect.get(run, segment) : undefined;
+      if (!isFunction(run)) {
+        throw new SurfaceError("INVALID_OPTION", `Cannot call procedure "${key}": the client does not have it`);
+      }
+      const answer = await run(raw, { signal });
+      return kind === "stream" ? toIterable(key, answer) : answer;
+    },
+    toError: (cause) => toError(cause, errorMap, input.root),
+  };
+}
+
+/** Splits a value of the map into its kind and its exposure. @throws SurfaceError `INVALID_OPTION`. */
+function readKind(key: string, value: unknown): { readonly kind: OrpcKind; readonly exposure: unknown } {
+  const [[given, exposure] = [value, "tool"], ...others] = isRecord(value) ? Object.entries<unknown>({ ...value }) : [];
+  if ((given === "read" || given === "write" || given === "stream") && others.length === 0) {
+    return { kind: given, exposure };
+  }
+  throw invalidOption(
+    `Cannot expose procedure "${key}"`,
+    'say the kind: "read", "write" or "stream", alone or as in { read: "resource" }',
+  );
+}
+
+const fields: OptionFields<OrpcOptions<object>> = { client: required(callable) };
+
+/**
+ * Creates a mount source of the procedures of an oRPC router, or of a contract, that the map names, and of no others. The map says the
+ * kind of each: a `"read"` is a tool that only reads, a `"write"` one that may change something, a `"stream"` one that pulls some
+ * items. `{ read: "resource" }` and `{ stream: "resource" }` make resources. Middleware runs as for every other client. Nothing to close.
+ *
+ * @param router - the router, or the contract of a remote one. Its schemas are read, the client is called.
+ * @param expose - exposures by the path of the procedure, such as `"order.show"`.
+ * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND` also for a read or a stream whose route has a method other than GET and HEAD,
+ * `INVALID_OPTION` also for a procedure in a lazy part, `INVALID_NAME`, `NAME_COLLISION`, `CONTRADICTION`, `INVALID_MEMBER`,
+ * `SCHEMA_UNSUPPORTED`.
+ * @example
+ * ```ts
+ * const store = fromOrpc(
+ *   orpcRouter,
+ *   { orders: { read: "resource" }, "order.show": "read", "order.cancel": { write: { tool: { confirm: true } } } },
+ *   { client: (caller) => createRouterClient(orpcRouter, { context: { user: caller.id } }) },
+ * );
+ * ```
+ */
+export function fromOrpc<$Router extends object, const $Expose>(
+  router: $Router,
+  expose: $Expose & NoInfer<OrpcExpose<$Router, $Expose>> & OrpcHints<$Router>,
+  options: OrpcOptions<$Router>,
+): OrpcSource<$Router, $Expose> {
+  const { client } = readOptions<OrpcOptions<$Router>, typeof fields>(options, fields, doing);
+  if (!isRecord(router) || isLazy(router)) {
+    throw invalidOption(doing, "the first argument must be a router of oRPC, or a contract: an object of procedures");
+  }
+  const given: unknown = expose;
+  const kinds = new Map<string, OrpcKind>();
+  const toExposure = ([key, value]: readonly [string, unknown]): readonly [string, unknown] => {
+    const { kind, exposure } = readKind(key, value);
+    kinds.set(key, kind);
+    return [key, exposure];
+  };
+  const exposures = isRecord(given)
+    ? Object.fromEntries(
+        Object.entries<unknown>({ ...given })
+          .filter(([, value]) => value !== undefined)
+          .map(toExposure),
+      )
+    : given;
+  // The compiler holds the client to the router.
+  const parts = { router, client: client as AnyClient };
+  return createRpcSource<OrpcNames<$Router, $Expose>>(exposures, (key) =>
+    reading(() => readProcedure(key, kinds.get(key) ?? "write", parts), `${doing}: reading "${key}"`),
+  );
+}

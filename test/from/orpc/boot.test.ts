@@ -59,6 +59,12 @@ describe("the map of an oRPC router, at boot", () => {
     expect(mount(router, { orders: "write" }).list()).toMatchObject([{ name: "orders", type: "mutation" }]);
   });
 
+  it("looks procedures up as own properties", () => {
+    const inherited: object = Object.create({ hidden: os.handler(() => 1) });
+    expect(errorOf(() => mount(inherited, { hidden: "read" })).code).toBe("UNKNOWN_MEMBER");
+    expect(errorOf(() => mount({ part: inherited }, { "part.hidden": "read" })).code).toBe("UNKNOWN_MEMBER");
+  });
+
   it("requires a client", () => {
     expect(errorOf(() => mount(router, {}, {})).message).toContain('"client"');
     expect(errorOf(() => mount(router, {}, { client: {} })).message).toContain('"client" must be a function');

@@ -1,3 +1,4 @@
+import { ORPCError } from "@orpc/server";
 import { afterEach, describe, expect, it } from "vitest";
 import { mcpOrpc } from "../../../src/builder/mcp-orpc.ts";
 import { mcp } from "../../../src/builder/mcp.ts";
@@ -28,6 +29,7 @@ const everything = {
   broken: "read",
   ticks: "stream",
   deaf: "stream",
+  quiet: "stream",
   failing: { stream: "tool" },
   constructor: "read",
   orders: { read: "resource" },
@@ -186,6 +188,22 @@ describe("an error of an oRPC procedure", () => {
     },
   );
 
+  it("that a remote server calls defined, and the contract does not define, is masked", async () => {
+    const failing = async (): Promise<never> => {
+      throw new ORPCError("FOREIGN", { defined: true, message: "the secret of the remote", data: { secret: 1 } });
+    };
+    const { router } = createStore();
+    // A client of another router.
+    const foreign = { order: { show: failing } } as never;
+    const client = createTestClient(
+      mcpOrpc(router, { "order.show": "read" }, { client: () => foreign, onFault: () => {} }),
+    );
+    closing.push(() => client.close());
+    const { code, text } = failed(await client.tools.order_show({ id: "o1" }));
+    expect(code).toBe("INTERNAL");
+    expect(text).not.toContain("secret");
+  });
+
   it("does not pass on the text of the exception behind it, and leaves a Refusal as it is", async () => {
     const { client } = openStore();
     expect(failed(await client.tools.caused()).error).toEqual({
@@ -207,6 +225,9 @@ describe("a stream of oRPC", () => {
     await expect.poll(() => log.ended).toEqual(["ticks"]);
     await client.tools.deaf({ max_items: 1 });
     await expect.poll(() => log.ended).toEqual(["ticks", "deaf"]);
+    // Its generator waits, so return() alone would not end it.
+    expect(valueOf(await client.tools.quiet({ wait_ms: 20 }))).toEqual({ items: [], ended: false });
+    await expect.poll(() => log.ended).toEqual(["ticks", "deaf", "quiet"]);
   });
 
   it("ends with its call: the generator's finally runs", async () => {

@@ -93,6 +93,14 @@ export function createStore() {
     broken: base.output(z.object({ id: z.string() })).handler((): { id: string } => JSON.parse('{ "id": 5 }')),
     ticks: base.handler(({ signal }) => count(signal, "ticks")),
     deaf: base.output(eventIterator(z.object({ tick: z.number() }))).handler(() => count(undefined, "deaf")),
+    quiet: base.handler(async function* ({ signal }): AsyncGenerator<number> {
+      try {
+        await sleep(60_000, undefined, signal === undefined ? {} : { signal });
+        yield 1;
+      } finally {
+        log.ended.push("quiet");
+      }
+    }),
     failing: base.handler(async function* () {
       yield 1;
       throw new Error("the secret of the stream");

@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { SurfaceErrorCode } from "../errors.ts";
+import { isRecord } from "./is-object.ts";
 import { assertKnownOptions } from "./known-names.ts";
 import { problemOf, type Option, type OptionFields } from "./option.ts";
 
@@ -50,4 +51,26 @@ export function pickOptions<TOptions extends object, TFields extends OptionField
   }
   // Every option was checked by its schema.
   return read as ReadOptions<TOptions, TFields>;
+}
+
+/** A word of an expose map, and what was given with it. */
+export interface Choice<TWord extends string> {
+  readonly word: TWord;
+  readonly given: unknown;
+}
+
+/**
+ * Reads a value of an expose map: one of the words alone, or an object with one of them as its only key. Returns `undefined` for any
+ * other value.
+ *
+ * @param plain - what counts as given with a word alone.
+ */
+export function readChoice<TWord extends string>(
+  value: unknown,
+  words: readonly TWord[],
+  plain: unknown,
+): Choice<TWord> | undefined {
+  const [[key, given] = [value, plain], ...others] = isRecord(value) ? Object.entries<unknown>({ ...value }) : [];
+  const word = words.find((one) => one === key);
+  return word === undefined || others.length > 0 ? undefined : { word, given };
 }

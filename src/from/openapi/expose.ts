@@ -1,5 +1,5 @@
 import type { MountedOperation, MountedResource } from "../../catalog/mounts/mount.ts";
-import { invalidOption } from "../../options/read-options.ts";
+import { invalidOption, readChoice } from "../../options/read-options.ts";
 import { isRecord } from "../../options/is-object.ts";
 
 /** Options of an operation as a tool. */
@@ -37,18 +37,15 @@ export interface ReadExposure {
 
 /** The fields of a tool that the operation itself decides. */
 const fixedFields = ["type", "inputSchema", "outputSchema", "errorSchemas", "visibility", "path", "mimeType"];
-const kinds = ["read", "write", "resource"] as const;
 
 /** Reads a value of the map. @throws SurfaceError `INVALID_OPTION`. */
 export function readKind(key: string, value: unknown): ReadExposure {
   const doing = `Cannot expose operation "${key}"`;
-  const plain = kinds.find((kind) => kind === value);
-  if (plain !== undefined) return { as: plain, options: {} };
-  const [[kind, options] = ["", undefined], ...others] = isRecord(value) ? Object.entries<unknown>({ ...value }) : [];
-  const as = kinds.find((one) => one === kind);
-  if (others.length > 0 || as === undefined || !isRecord(options)) {
+  const choice = readChoice(value, ["read", "write", "resource"], {});
+  if (choice === undefined || !isRecord(choice.given)) {
     throw invalidOption(doing, 'write "read", "write", "resource", or an object with one of them and its options');
   }
+  const { word: as, given: options } = choice;
   const fixed = fixedFields.find((field) => field in options);
   if (fixed !== undefined) throw invalidOption(doing, `"${fixed}" is not an option: the document decides it`);
   return { as, options };

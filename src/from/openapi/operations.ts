@@ -1,4 +1,4 @@
-import { clipText } from "../../schema/visible-text.ts";
+import { clipText, toVisibleJson } from "../../schema/visible-text.ts";
 import { partOf, readDocument, textOf } from "./document.ts";
 
 const maxSummaryBytes = 80;
@@ -27,17 +27,9 @@ export function operations(document: object): string {
     const key = id !== undefined && counts.get(id) === 1 ? id : route;
     const kind = method === "GET" || method === "HEAD" ? "read" : "write";
     const about = [key === route ? "" : route, textOf(operation, "summary") ?? ""].filter((part) => part !== "");
-    // JSON keeps each key on its line, and one line cannot end a comment.
+    // JSON with escapes keeps each key on its line, and one line cannot end a comment.
     const comment = about.length === 0 ? "" : ` // ${clipText(about.join(": "), maxSummaryBytes)}`;
-    return [`  // ${toLiteral(key)}: "${kind}",${comment}`];
+    return [`  // ${toVisibleJson(key)}: "${kind}",${comment}`];
   });
   return ["{", ...lines, "}"].join("\n");
-}
-
-/** Returns a text as a literal on one line. JSON leaves two line breaks of JavaScript as they are. */
-function toLiteral(text: string): string {
-  return JSON.stringify(text).replaceAll(
-    /[\u2028\u2029\u0085]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -3,7 +3,7 @@ import { Refusal, SurfaceError } from "../../errors.ts";
 import { isFunction, isObject, isObjectOrFunction, isRecord } from "../../options/is-object.ts";
 import { didYouMean } from "../../options/known-names.ts";
 import { callable, required, type OptionFields } from "../../options/option.ts";
-import { invalidOption, readOptions } from "../../options/read-options.ts";
+import { invalidOption, readChoice, readOptions } from "../../options/read-options.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { toRpcRefusal } from "../rpc/errors.ts";
@@ -175,10 +175,8 @@ function readProcedure(key: string, kind: OrpcKind, parts: { router: object; cli
 
 /** Splits a value of the map into its kind and its exposure. @throws SurfaceError `INVALID_OPTION`. */
 function readKind(key: string, value: unknown): { readonly kind: OrpcKind; readonly exposure: unknown } {
-  const [[given, exposure] = [value, "tool"], ...others] = isRecord(value) ? Object.entries<unknown>({ ...value }) : [];
-  if ((given === "read" || given === "write" || given === "stream") && others.length === 0) {
-    return { kind: given, exposure };
-  }
+  const choice = readChoice(value, ["read", "write", "stream"], "tool");
+  if (choice !== undefined) return { kind: choice.word, exposure: choice.given };
   throw invalidOption(
     `Cannot expose procedure "${key}"`,
     'say the kind: "read", "write" or "stream", alone or as in { read: "resource" }',

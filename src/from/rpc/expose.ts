@@ -2,7 +2,7 @@ import type { ExposedResourceKeys, ExposedToolKeys } from "../../catalog/expose.
 import type { MountedOperation, MountedResource } from "../../catalog/mounts/mount.ts";
 import type { MayCollide, WireNamesChecked } from "../../catalog/wire-name.ts";
 import type { LiteralKeys } from "../../surface/define-surface.ts";
-import type { TypeProblem } from "../../tags/type-problem.ts";
+import type { KeysOfUnion, TypeProblem } from "../../tags/type-problem.ts";
 
 /** The kind of a procedure. A query and a subscription only read. */
 export type RpcKind = "query" | "mutation" | "subscription";
@@ -42,13 +42,10 @@ type OptionsChecked<TKnown, TGiven> = {
     : TypeProblem<`"${Key & string}" is not an option of this kind of procedure`>;
 };
 
-/** The keys of all arms of a union. */
-type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
-
 /** The problem of a key beside `TKey`. */
-type AloneProblem<TKey extends string, TValue> = [Exclude<KeysOfArms<TValue>, TKey>] extends [never]
+type AloneProblem<TKey extends string, TValue> = [Exclude<KeysOfUnion<TValue>, TKey>] extends [never]
   ? unknown
-  : TypeProblem<`"${Exclude<KeysOfArms<TValue>, TKey> & string}" does not belong beside "${TKey}"`>;
+  : TypeProblem<`"${Exclude<KeysOfUnion<TValue>, TKey> & string}" does not belong beside "${TKey}"`>;
 
 type ToolObjectProblem<TKind, TValue> = [TValue] extends [never]
   ? unknown

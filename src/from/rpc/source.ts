@@ -13,7 +13,7 @@ import { readResource } from "../../catalog/mounts/read-mounted.ts";
 import { splitFields, withFields } from "../../catalog/tool-schemas.ts";
 import { SurfaceError } from "../../errors.ts";
 import { isRecord } from "../../options/is-object.ts";
-import { invalidOption } from "../../options/read-options.ts";
+import { invalidOption, readChoice } from "../../options/read-options.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { RpcProcedure } from "./procedure.ts";
@@ -32,11 +32,11 @@ const fixedFields = ["name", "type", "inputSchema", "outputSchema", "errorSchema
 
 function readExposure(key: string, value: unknown): Pick<Exposed, "as" | "options"> {
   const doing = `Cannot expose procedure "${key}"`;
-  if (value === "tool" || value === "resource") return { as: value, options: {} };
-  const [[as, options] = ["", undefined], ...others] = isRecord(value) ? Object.entries<unknown>({ ...value }) : [];
-  if (others.length > 0 || (as !== "tool" && as !== "resource") || !isRecord(options)) {
+  const choice = readChoice(value, ["tool", "resource"], {});
+  if (choice === undefined || !isRecord(choice.given)) {
     throw invalidOption(doing, 'write "tool", "resource", { tool: { … } } or { resource: { … } }');
   }
+  const { word: as, given: options } = choice;
   const fixed = fixedFields.find((field) => field in options);
   if (fixed !== undefined) throw invalidOption(doing, `"${fixed}" is not an option: the procedure decides it`);
   return { as, options };

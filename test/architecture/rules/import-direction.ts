@@ -4,7 +4,8 @@ import { folderOf, importsOf, type Source } from "../source.ts";
 export const order: readonly (readonly string[])[] = [
   ["errors"],
   ["options"],
-  ["tags", "schema", "spine", "json-rpc"],
+  ["tags", "schema", "spine", "json-rpc", "cluster"],
+  ["redis"],
   ["surface"],
   ["observe"],
   ["audit", "otel"],

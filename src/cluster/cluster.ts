@@ -18,7 +18,7 @@ export interface Bus {
 }
 
 /** A place in a bounded group, such as one of the sessions of a caller. */
-export interface Place {
+export interface SharedPlace {
   readonly group: string;
   /** Places in the group, over all replicas. */
   readonly most: number;
@@ -44,20 +44,20 @@ export interface SharedStore {
    * Takes a place in each group, or renews the places that the member has: all of them or none.
    * Resolves with the first group that is full; `undefined` if the member has its places.
    */
-  take(member: string, places: readonly Place[], ttlMs: number): Promise<string | undefined>;
+  take(member: string, places: readonly SharedPlace[], ttlMs: number): Promise<string | undefined>;
   /** Gives back the places of a member. */
   leave(member: string, groups: readonly string[]): Promise<void>;
 }
 
 /** An entry of a log. */
-export interface LogEntry {
+export interface ReplayEntry {
   /** Counts from 1 without gaps, except for entries that were dropped. */
   readonly number: number;
   readonly text: string;
 }
 
 /** Bounds of one log. */
-export interface LogBounds {
+export interface ReplayBounds {
   /** Entries that are kept, about. Older ones are dropped first. */
   readonly maxEntries: number;
   /** Milliseconds after the last entry until the log is dropped. */
@@ -70,9 +70,9 @@ export interface ReplayLog {
    * Appends an entry. Appends of one replica keep their order.
    * Resolves with `false`, and appends nothing, if the log has an entry of this number or a higher one.
    */
-  append(key: string, entry: LogEntry, bounds: LogBounds): Promise<boolean>;
+  append(key: string, entry: ReplayEntry, bounds: ReplayBounds): Promise<boolean>;
   /** Resolves with entries behind a number, oldest first, at most 256; empty for an unknown log. */
-  read(key: string, after: number): Promise<readonly LogEntry[]>;
+  read(key: string, after: number): Promise<readonly ReplayEntry[]>;
 }
 
 /** A token bucket. */

@@ -1,3 +1,4 @@
+import type { OpenedCluster } from "../cluster/cluster.ts";
 import { SurfaceError } from "../errors.ts";
 import type { ClientRequest } from "../mcp/dispatcher.ts";
 import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
@@ -63,12 +64,13 @@ export class HttpCore {
   readonly budgets: HttpBudgets;
   readonly #setting: HttpDeps;
   readonly #health: Health;
+  readonly #cluster: OpenedCluster | undefined;
   readonly #handlers: readonly (StatelessHandler | SessionHandler)[];
 
   /** @throws SurfaceError `INVALID_OPTION` for an `auth` that no request could pass. */
   constructor(runtime: AppRuntime, options: ResolvedHandler) {
     const clock = systemClock;
-    const { auth, path, clientAddress } = options;
+    const { auth, path, clientAddress, cluster } = options;
     const { report, scopes } = runtime;
     const budgets = createBudgets(options.limits, report);
     runtime.countParts(budgets.partBytes);
@@ -78,6 +80,7 @@ export class HttpCore {
       runtime,
       bounds: options,
       clock,
+      cluster,
       counters: new StageCounters(),
       budgets,
       admission: new Admission(options),
@@ -109,6 +112,16 @@ export class HttpCore {
       legacy,
     });
     this.serve = front.serve;
+    // Last: nothing above may throw once it is open.
+    this.#cluster = cluster?.open({
+      app: runtime.info.name,
+      report: (cause) => void internalError(cause, "the cluster", report),
+    });
+  }
+
+  /** Resolves when the store of the cluster was reached; at once without a cluster. Rejects as {@link OpenedCluster.ready} does. */
+  get ready(): Promise<void> {
+    return this.#cluster?.ready ?? Promise.resolve();
   }
 
   /**
@@ -129,6 +142,8 @@ export class HttpCore {
     const closed = Promise.all(this.#handlers.map((handler) => handler.close())).then(sent);
     await within(abortingMs, Promise.all([closed, ...this.#handlers.map((handler) => handler.idle())]));
     this.#setting.keepAlive.close();
+    // Last: the end of a session is announced to the other replicas.
+    if (this.#cluster !== undefined) await within(abortingMs, this.#cluster.close());
   }
 
   /** Names of the author's functions that run, also after the answer. */

@@ -1,4 +1,5 @@
 import type { RateLimiter } from "../call/limit-call.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Admission, StageCounters } from "./admission.ts";
@@ -12,6 +13,8 @@ export interface HttpDeps {
   readonly runtime: AppRuntime;
   readonly bounds: HttpBounds;
   readonly clock: Clock;
+  /** The state that all replicas share. @default this process serves alone */
+  readonly cluster?: Cluster | undefined;
   readonly counters: StageCounters;
   readonly budgets: HttpBudgets;
   readonly admission: Admission;

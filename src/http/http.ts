@@ -4,6 +4,7 @@ import { onProcessEnd } from "../links/on-process-end.ts";
 import { announce, inspector } from "../mcp/announce.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
+import { internalError } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toAuthority } from "./addresses.ts";
 import { abortingMs, appClosingMs, closeApp, HttpCore, type HttpStats } from "./core.ts";
@@ -50,6 +51,7 @@ async function open(
   closeRuntime();
   scope.add(() => closeApp(runtime, core.running()));
   const closeCore = scope.add(() => core.close(async () => {}));
+  await core.ready;
   // Loaded only by servers that listen.
   const { openServer } = await import("./node/open-server.ts");
   const server = await openServer(core.serve, options, core.budgets);
@@ -163,6 +165,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const resolved = resolveHandlerOptions(options);
   const runtime = app.open();
   const core = createCore(runtime, resolved);
+  core.ready.catch((cause: unknown) => void internalError(cause, "the cluster", runtime.report));
   const fetch = createFetchHandler(core.serve);
   const connections = new Connections({
     clock: systemClock,

@@ -1,4 +1,5 @@
 import type { RateLimiter } from "../call/limit-call.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import { isFunction, isObject } from "../options/is-object.ts";
 import {
   callable,
@@ -8,6 +9,7 @@ import {
   matching,
   numberFrom,
   object,
+  option,
   type Option,
   type OptionFields,
   wholeNumber,
@@ -56,8 +58,18 @@ export interface HttpHandlerOptions {
    * @default "/mcp"
    */
   readonly path?: string;
-  /** Whether clients up to 2025-11-25 are served, with sessions. Default `true`. */
-  readonly sessions?: boolean;
+  /**
+   * Whether clients up to 2025-11-25 are served, with sessions. With a `cluster`, every replica serves every session; `"sticky"`: only
+   * the replica that opened it, for a proxy that sends a client to the same replica. Then another replica answers 404 at once.
+   *
+   * @default true
+   */
+  readonly sessions?: boolean | "sticky";
+  /**
+   * The replicas of the app, which share their state: `redis(client)` of `surface-mcp/redis`. The server does not start until the
+   * store was reached once; `httpHandler()` does not wait. Default: this process serves alone.
+   */
+  readonly cluster?: Cluster;
   /**
    * Most open sessions. A further one ends the session that has been idle the longest, if that is at least 10 s, or its client
    * has closed its stream.
@@ -235,6 +247,8 @@ const origin = matching(
   /^https?:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[0-9]{1,5})?$/i,
 );
 
+const sessionsOption = option('true, false or "sticky"', (value) => typeof value === "boolean" || value === "sticky");
+
 type HandlerDefaults =
   | ("allowAnonymous" | "path" | "sessions" | "maxSessions" | "sessionIdleMs" | "maxQueued" | "maxInFlight")
   | ("maxStreamsPerPrincipal" | "maxStreams" | "keepAliveMs" | "stallMs" | "drainMs");
@@ -247,7 +261,8 @@ export const handlerFields: OptionFields<HttpHandlerOptions> & WithDefaults<Hand
   allowedOrigins: listOf(origin, "a list of origins"),
   allowAnonymous: withDefault(flag, false),
   path: withDefault(matching('a path that starts with "/" and has no query', /^\/[^?#\s\\]*$/), "/mcp"),
-  sessions: withDefault(flag, true),
+  sessions: withDefault(sessionsOption, true),
+  cluster: objectWithMethods(["open", "isAlive"], "made by redis() of surface-mcp/redis"),
   maxSessions: withDefault(count, 1024),
   maxSessionsPerPrincipal: count,
   sessionIdleMs: withDefault(time, 300_000),

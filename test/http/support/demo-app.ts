@@ -9,6 +9,7 @@ import {
   mcpTool,
   procedure,
   readOnly,
+  type McpOptions,
   type ServableApp,
 } from "../../../src/index.ts";
 
@@ -38,11 +39,11 @@ export interface Demo {
 }
 
 /** Makes the app. */
-export function createDemo(): Demo {
+export function createDemo(options: Pick<McpOptions, "onFault"> = {}): Demo {
   const count = cellSource(0);
   let sleeping = 0;
   let aborted = 0;
-  const app = mcp(demoSurface).implement({
+  const app = mcp(demoSurface, options).implement({
     count,
     add: ({ by }) => {
       count.set(count.get() + by);

@@ -17,43 +17,7 @@ import {
   type OpenApiOperation,
   type OpenApiWriteOptions,
 } from "surface-mcp/from/openapi";
-
-// As openapi-typescript 7 generates them.
-interface paths {
-  "/pets": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get: operations["listPets"];
-    put?: never;
-    post: operations["create-pet"];
-    delete?: never;
-    head: operations["countPets"];
-  };
-  "/pets/{petId}": {
-    parameters: { query?: never; header?: never; path: { petId: string }; cookie?: never };
-    get: operations["pets/show"];
-    delete: operations["deletePet"];
-  };
-}
-interface operations {
-  listPets: {
-    parameters: { query?: { limit?: number }; header?: never; path?: never; cookie?: never };
-    responses: { 200: { content: { "application/json": string[] } } };
-  };
-  countPets: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; responses: { 204: {} } };
-  "create-pet": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    requestBody: { content: { "application/json": { name: string } } };
-    responses: { 201: { content: { "application/json": { id: number } } } };
-  };
-  "pets/show": {
-    parameters: { query?: never; header?: never; path: { petId: string }; cookie?: never };
-    responses: { 200: { content: { "application/json": { id: number } } } };
-  };
-  deletePet: {
-    parameters: { query?: never; header?: never; path: { petId: string }; cookie?: never };
-    responses: { 204: { content?: never } };
-  };
-}
+import type { operations, paths } from "./generated/petstore.ts";
 
 declare const document: OpenApiDocument<paths, operations>;
 declare const open: OpenApiDocument;
@@ -65,8 +29,8 @@ const pets = fromOpenApi(
   document,
   {
     listPets: "read",
-    "create-pet": { write: { confirm: true, scopes: ["pets"] } },
-    "pets/show": { read: { title: "Show" } },
+    createPet: { write: { confirm: true, scopes: ["pets"] } },
+    showPet: { read: { title: "Show" } },
     "DELETE /pets/{petId}": "write",
     "HEAD /pets": { read: { name: "count" } },
     "GET /pets": "resource",
@@ -75,10 +39,10 @@ const pets = fromOpenApi(
 );
 expectAssignable<MountSource>(pets);
 const app = mcp(defineSurface("hub", {})).implement({}).mount("api", pets);
-expectType<"api_listPets" | "api_create-pet" | "api_pets_show" | "api_DELETE_pets_petId" | "api_count">(
+expectType<"api_listPets" | "api_createPet" | "api_showPet" | "api_DELETE_pets_petId" | "api_count">(
   nameOf<ToolNames<typeof app>>(),
 );
-expectType<"api_create-pet" | "api_DELETE_pets_petId">(nameOf<MutatingToolNames<typeof app>>());
+expectType<"api_createPet" | "api_DELETE_pets_petId">(nameOf<MutatingToolNames<typeof app>>());
 expectType<"api/GET_pets">(nameOf<ResourceNames<typeof app>>());
 expectType<string>(printed(document));
 
@@ -99,11 +63,11 @@ fromOpenApi(document, { listPets: undefined }, options);
 // Values fit the method.
 expectError(fromOpenApi(document, { "POST /pets": "read" }, options));
 expectError(fromOpenApi(document, { "DELETE /pets/{petId}": "resource" }, options));
-expectError(fromOpenApi(document, { "create-pet": "read" }, options));
+expectError(fromOpenApi(document, { createPet: "read" }, options));
 expectError(fromOpenApi(document, { deletePet: { read: {} } }, options));
 expectError(fromOpenApi(document, { deletePet: either ? "read" : "write" }, options));
 expectError(fromOpenApi(document, { "GET /pets/{petId}": "resource" }, options));
-expectError(fromOpenApi(document, { "pets/show": "resource" }, options));
+expectError(fromOpenApi(document, { showPet: "resource" }, options));
 expectError(fromOpenApi(document, { listPets: "tool" }, options));
 expectError(fromOpenApi(document, { listPets: true }, options));
 expectError(fromOpenApi(document, { listPets: {} }, options));

@@ -93,6 +93,7 @@ export function compile(workshop: Workshop, include: readonly string[]): readonl
     "surface-mcp": ["./package/index.d.ts"],
     "surface-mcp/http": ["./package/http/index.d.ts"],
     "surface-mcp/testing": ["./package/testing/index.d.ts"],
+    "surface-mcp/from/openapi": ["./package/from/openapi/index.d.ts"],
     "surface-mcp/from/orpc": ["./package/from/orpc/index.d.ts"],
     "surface-mcp/from/trpc": ["./package/from/trpc/index.d.ts"],
   };

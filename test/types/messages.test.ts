@@ -12,6 +12,8 @@ import { initTRPC } from "@trpc/server";
 import { createRouterClient, os } from "@orpc/server";
 import { mcpOrpc } from "surface-mcp/from/orpc";
 import { fromTrpc, mcpTrpc } from "surface-mcp/from/trpc";
+import { fromOpenApi, type OpenApiDocument } from "surface-mcp/from/openapi";
+import type * as petstore from "../../test-d/generated/petstore.ts";
 declare const link: Link;
 declare const source: MountSource;
 declare const prefix: string;
@@ -38,6 +40,8 @@ const store = {
   ticks: os.handler(async function* () { yield 1; }),
 };
 const stored = { client: () => createRouterClient(store) };
+declare const pets: OpenApiDocument<petstore.paths, petstore.operations>;
+const base = { baseUrl: "https://api.example" };
 const shop = fromTrpc(router, { orders: "resource" }, options);
 export const misspelt = { title: "Stop", titel: "Stop" };
 export const open = { stop: "tool", toString: "tool" } as const;
@@ -180,6 +184,18 @@ const mistakes: readonly (readonly [string, string])[] = [
     'this procedure returns no event iterator: expose it as "read" or "write"',
   ],
   ['mcpOrpc(store, { ticks: "read" }, stored)', 'this procedure returns an event iterator: expose it as "stream"'],
+  ['fromOpenApi(pets, { listPetz: "read" }, base)', '"listPetz" is not an operation of this document'],
+  ['fromOpenApi(pets, { "PUT /pets": "write" }, base)', '"PUT /pets" is not an operation of this document'],
+  ['fromOpenApi(pets, { "*": "read" }, base)', '"*" is not an operation of this document'],
+  ['fromOpenApi(pets, { createPet: "read" }, base)', 'this operation may change something: expose it as "write"'],
+  [
+    'fromOpenApi(pets, { "DELETE /pets/{petId}": { resource: {} } }, base)',
+    'this operation may change something: expose it as "write"',
+  ],
+  [
+    'fromOpenApi(pets, { showPet: "resource" }, base)',
+    'an operation with a required input cannot be a resource: expose it as "read"',
+  ],
   ["app.views({ a: {} })", "views() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).views({ a: {} }).views({ a: {} })", "views() was called already: call it once an app"],
   ["app.bridge(link).views({})", "there must be a view: name one, or leave views() out"],

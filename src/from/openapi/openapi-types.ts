@@ -68,11 +68,9 @@ type ValueProblem<TIsRead, TOperation, TValue> = [Extract<KindOf<TValue>, "read"
         : unknown
       : unknown;
 
-type KeyProblem<TKey> = TypeProblem<`"${TKey & string}" is not an operation of this document`>;
-
 /** A key with a method and a path. */
 type RouteProblem<TPaths, TKey, TValue> = [OperationAt<TPaths, TKey>] extends [never]
-  ? KeyProblem<TKey>
+  ? TypeProblem<`"${TKey & string}" is not an operation of this document`>
   : ValueProblem<TKey extends `${"GET" | "HEAD"} ${string}` ? true : false, OperationAt<TPaths, TKey>, TValue>;
 
 // The type of an operation is in its path item too. Two with equal types are not told apart: startup does that.
@@ -81,7 +79,7 @@ type IdProblem<TPaths, TOperations, TKey, TValue> = TKey extends keyof TOperatio
   ? [Extract<KindOf<TValue>, "read" | "resource">] extends [never]
     ? unknown
     : ValueProblem<TOperations[TKey] extends ReadsOf<TPaths[keyof TPaths]> ? true : false, TOperations[TKey], TValue>
-  : KeyProblem<TKey>;
+  : TypeProblem<`"${TKey & string}" is not an operation of this document`>;
 
 /** document, expose map -> the map, or problems by key. */
 export type OpenApiExpose<TDocument, TExpose> = TDocument extends {

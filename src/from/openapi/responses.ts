@@ -137,7 +137,8 @@ export async function readResult(response: OpenApiResponse, { texts }: DeclaredR
 function retryAfterOf({ headers }: OpenApiResponse): number | undefined {
   const given = headers.get("retry-after")?.trim() ?? "";
   const ms = /^\d{1,9}$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(maxRetryMs, Math.max(0, ms));
+  // JavaScript reads "-5" as a date.
+  return Number.isNaN(ms) || given.startsWith("-") ? undefined : Math.min(maxRetryMs, Math.max(0, ms));
 }
 
 /** Returns the body of an error if it fits its schema. */

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromOpenApi } from "../../../src/from/openapi/openapi.ts";
 import { operations } from "../../../src/from/openapi/operations.ts";
@@ -89,6 +90,48 @@ describe("an expose map", () => {
     ["https://api.example", { headers: {} }],
   ])("is refused with the base URL %j and %j, without a secret in the message", (baseUrl, more) => {
     expect(codeFor(store, {}, { baseUrl, ...more })).toMatch(/^INVALID_OPTION(?!.*secret)/);
+  });
+});
+
+describe("a random document with a random map", () => {
+  const word = fc.stringMatching(/^[a-c]{1,2}$/);
+  const operation = fc.record({
+    path: word,
+    method: fc.constantFrom("get", "head", "post", "delete"),
+    isHidden: fc.constantFrom(false, false, true),
+    as: fc.constantFrom(undefined, "read", "write", "resource"),
+    byId: fc.boolean(),
+  });
+  const operationsOf = fc.uniqueArray(operation, { selector: ({ path, method }) => `${method} ${path}` });
+
+  it("lists what the map names, by its kind, or refuses the map", () => {
+    const property = fc.property(operationsOf, (all) => {
+      const paths: Record<string, Record<string, object>> = {};
+      for (const { path, method, isHidden } of all) {
+        const item = (paths[`/${path}`] ??= {});
+        item[method] = { operationId: `${method}-${path}`, ...(isHidden ? { "x-mcp": false } : {}) };
+      }
+      const keyOf = ({ path, method, byId }: (typeof all)[number]): string =>
+        byId ? `${method}-${path}` : `${method.toUpperCase()} /${path}`;
+      const exposed = all.filter(({ as }) => as !== undefined);
+      const map = Object.fromEntries(all.map((one) => [keyOf(one), one.as])) as OpenApiExposeMap;
+      const isWrong = exposed.some(({ method, as }) =>
+        as === "resource" ? method !== "get" : as === "read" && method !== "get" && method !== "head",
+      );
+      if (isWrong || exposed.some(({ isHidden }) => isHidden)) {
+        return /^(?:WRONG_KIND|CONTRADICTION)/.test(codeFor({ openapi: "3.1.0", paths }, map));
+      }
+      const source = mount({ openapi: "3.1.0", paths }, map);
+      const namesOf = (kinds: readonly unknown[]): readonly string[] =>
+        exposed.filter(({ as }) => kinds.includes(as)).map((one) => keyOf(one).replace(" /", "_"));
+      expect(source.list().map(({ name }) => name)).toEqual(namesOf(["read", "write"]));
+      expect(source.list().flatMap(({ name, type }) => (type === "mutation" ? [name] : []))).toEqual(
+        namesOf(["write"]),
+      );
+      expect((source.resources?.() ?? []).map(({ path }) => path)).toEqual(namesOf(["resource"]));
+      return true;
+    });
+    fc.assert(property, { numRuns: 300 });
   });
 });
 
@@ -255,6 +298,7 @@ describe("operations()", () => {
       [
         "{",
         '  // "listPets": "read", // GET /pets: List pets',
+        '  // "countPets": "read", // HEAD /pets',
         '  // "createPet": "write", // POST /pets',
         '  // "showPet": "read", // GET /pets/{petId}',
         '  // "deletePet": "write", // DELETE /pets/{petId}',

@@ -4,7 +4,7 @@ import { appOfMount } from "../../../src/builder/app-of-mount.ts";
 import { Refusal } from "../../../src/errors.ts";
 import { fromOpenApi, type OpenApiOptions } from "../../../src/from/openapi/openapi.ts";
 import type { OpenApiExposeMap } from "../../../src/from/openapi/openapi-types.ts";
-import { http } from "../../../src/http/index.ts";
+import { bearer, http } from "../../../src/http/index.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
@@ -166,6 +166,34 @@ describe("a request", () => {
     expect(api.received).toEqual([]);
   });
 
+  it("carries no header of its caller", async () => {
+    const resource = "https://mcp.example/mcp";
+    const verify = async () => ({ id: "ann", scopes: ["pets:read", "pets:write"], resource });
+    const serving = await http({ port: 0, exit: false, auth: bearer({ resource, verify }) }).serve(appOf());
+    closing.push(serving);
+    for (const { connect } of agentKinds) {
+      const agent = await connect({ url: serving.url, token: "of-the-caller" });
+      closing.push(agent);
+      await agent.call("deletePet", { petId: "1" });
+    }
+    expect(api.received).toHaveLength(agentKinds.length);
+    expect(JSON.stringify(api.received)).not.toMatch(/of-the-caller|mcp-|authorization|"cookie/);
+  });
+
+  it("carries an idempotency key that its caller chooses, so that the same call may be repeated", async () => {
+    const document = petstore("3.1.0");
+    const key = { name: "Idempotency-Key", in: "header", required: true, schema: { type: "string" } };
+    Object.assign(document.paths["/pets"].post, { parameters: [key] });
+    const client = clientOf(all, {}, document);
+    const args = { "Idempotency-Key": "k1", body: { name: "Rex" } };
+    api.answer = (_, response) => void response.socket?.destroy();
+    expect(textIn(await call(client, "createPet", args))).toMatch(/^OUTCOME_UNKNOWN/);
+    api.answer = (_, response) => json(response, 200, { value: { id: 1, name: "Rex" } });
+    expect(textIn(await call(client, "createPet", args))).toContain('"id":1');
+    expect(api.received.map(({ headers }) => headers["idempotency-key"])).toEqual(["k1", "k1"]);
+    expect(textIn(await call(client, "createPet", { body: { name: "Rex" } }))).toContain("VALIDATION_ERROR");
+  });
+
   it.each([
     "",
     ".",
@@ -211,6 +239,27 @@ describe("a response", () => {
     );
     expect(errorIn(answer)).toMatchObject({ retryable: true, details: { retryAfterMs: 3000 } });
   });
+
+  it.each([
+    ["a date", () => new Date(Date.now() + 90_000).toUTCString(), 90_000],
+    ["a date that has passed", () => new Date(0).toUTCString(), 0],
+    ["a century", () => "999999999", 86_400_000],
+  ])("of 429 may be retried after %s", async (_name, header, most) => {
+    api.answer = (_, response) => json(response, 429, { value: {}, headers: { "retry-after": header() } });
+    const error = errorIn(await show()) as { readonly details: { readonly retryAfterMs: number } };
+    expect(error.details.retryAfterMs).toBeGreaterThanOrEqual(Math.max(0, most - 60_000));
+    expect(error.details.retryAfterMs).toBeLessThanOrEqual(most);
+  });
+
+  it.each(["", "soon", "-5", "1e3"])(
+    "of 429 without a time that can be read, %j, may be retried too",
+    async (given) => {
+      api.answer = (_, response) => json(response, 429, { value: {}, headers: { "retry-after": given } });
+      const error = errorIn(await show());
+      expect(error).toMatchObject({ retryable: true });
+      expect(error).not.toHaveProperty("details");
+    },
+  );
 
   it.each([500, 503, 301, 307, 304])("of %d is masked", async (status) => {
     api.answer = (_, response) =>
@@ -258,6 +307,17 @@ describe("a response", () => {
     expect(textIn(await call(client, "deletePet", { petId: "1" }))).toContain(
       "whether the call took effect is unknown",
     );
+  });
+
+  it("that begins, and whose end never comes, ends with the deadline of the call too", async () => {
+    let isOpen = true;
+    api.answer = (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).write('{"id":');
+      response.on("close", () => void (isOpen = false));
+    };
+    const client = clientOf({ showPet: { read: { timeoutMs: 100 } } });
+    expect(textIn(await call(client, "showPet", { petId: "1" }))).toMatch(/^TIMEOUT: the deadline passed/);
+    await expect.poll(() => isOpen).toBe(false);
   });
 
   it("that breaks leaves the outcome of a change unknown, and that of a read masked", async () => {

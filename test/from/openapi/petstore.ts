@@ -66,6 +66,7 @@ export function petstore(version: "3.0.3" | "3.1.0") {
           requestBody: { required: true, content: { "application/json": { schema: petRef } } },
           responses: responses(petRef),
         },
+        head: { operationId: "countPets", responses: { "200": { description: "The number is in a header" } } },
       },
       "/pets/{petId}": {
         parameters: [{ name: "petId", in: "path", required: true, schema: { type: "string" } }],

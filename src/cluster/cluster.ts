@@ -30,6 +30,8 @@ export interface SharedPlace {
  * and with `OVERFLOW` for a value over the bound.
  */
 export interface SharedStore {
+  /** Resolves with the time of the store, in milliseconds since 1970. */
+  now(): Promise<number>;
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, ttlMs: number): Promise<void>;
   /** Sets a value if the key has none. Resolves with `true` for exactly one of all replicas, until the value expires. */

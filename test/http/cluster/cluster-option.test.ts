@@ -15,7 +15,17 @@ function openable(ready: Promise<void>): { cluster: Cluster; opened: OpenCluster
   const cluster: Cluster = {
     replica: "a1",
     bus: { publish: none, subscribe: none },
-    store: { get: none, set: none, claim: none, swap: none, renew: none, delete: none, take: none, leave: none },
+    store: {
+      now: none,
+      get: none,
+      set: none,
+      claim: none,
+      swap: none,
+      renew: none,
+      delete: none,
+      take: none,
+      leave: none,
+    },
     log: { append: none, read: none },
     limiter: { take: none },
     isAvailable: true,

@@ -45,6 +45,7 @@ describe("package.json", () => {
         "!examples/agent",
         "!examples/ci",
         "!examples/game",
+        "!examples/shop",
         "templates",
         "README.md",
         "LICENSE",

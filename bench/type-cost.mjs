@@ -9,10 +9,10 @@ import {
   handWrittenKinds,
   handWrittenSource,
   projectionSource,
-  routerSource,
   schemasSource,
   surfaceSource,
 } from "./surface-source.mjs";
+import { routerSource } from "./router-source.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -42,7 +42,7 @@ function measureSource(folder, source) {
     rootDir: root,
     paths: {
       "surface-mcp": ["./package/index.d.ts"],
-      "surface-mcp/from/trpc": ["./package/from/trpc/index.d.ts"],
+      "surface-mcp/from/*": ["./package/from/*/index.d.ts"],
     },
   };
   writeFileSync(join(folder, "surface.ts"), source);
@@ -82,15 +82,14 @@ export function measureProjectionCost(members) {
   });
 }
 
-/** What it costs besides to expose every procedure of a tRPC router of this size: a row as those of {@link measureTypeCost}. */
-export function measureRouterCost(procedures) {
+/** What it costs besides to expose every procedure of a source of this kind and size: a row as those of {@link measureTypeCost}. */
+export function measureRouterCost(kind, procedures) {
   return withDeclarations((folder) => {
-    const whole = measureSource(folder, routerSource(procedures));
-    const { instantiations } = measureSource(folder, routerSource(procedures, { mounted: false }));
-    const fixed =
-      measureSource(folder, routerSource(0)).instantiations -
-      measureSource(folder, routerSource(0, { mounted: false })).instantiations;
-    return { procedures, ...whole, perProcedure: (whole.instantiations - instantiations - fixed) / procedures };
+    const costOf = (count, mounted) => measureSource(folder, routerSource(kind, count, { mounted }));
+    const whole = costOf(procedures, true);
+    const own =
+      costOf(procedures, false).instantiations + costOf(0, true).instantiations - costOf(0, false).instantiations;
+    return { kind, procedures, ...whole, perProcedure: (whole.instantiations - own) / procedures };
   });
 }
 

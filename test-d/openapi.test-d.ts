@@ -84,6 +84,22 @@ expectNotAssignable<OpenApiExposure>({ read: { destructive: true } });
 const untyped = fromOpenApi(open, { "x/y": "read", other: "write" }, options);
 const untypedApp = mcp(defineSurface("hub", {})).implement({}).mount("api", untyped);
 expectType<"api_x_y" | "api_other">(nameOf<ToolNames<typeof untypedApp>>());
+const escaped = fromOpenApi(
+  open,
+  {
+    "GET /": "read",
+    "GET //a/": "read",
+    "GET /b_/{id}": "read",
+    "GET /c/{id}.json": "read",
+    "PUT /d/é": "write",
+    "{e}": "read",
+  },
+  options,
+);
+const escapedApp = mcp(defineSurface("hub", {})).implement({}).mount("api", escaped);
+expectType<"api_GET" | "api_GET_a" | "api_GET_b__id" | "api_GET_c_id__json" | "api_PUT_d" | "api_e">(
+  nameOf<ToolNames<typeof escapedApp>>(),
+);
 const cast = fromOpenApi(anything, { listPets: either ? "write" : "resource" }, options);
 const castApp = mcp(defineSurface("hub", {})).implement({}).mount("api", cast);
 expectType<"api_listPets">(nameOf<MutatingToolNames<typeof castApp>>());

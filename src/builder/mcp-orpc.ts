@@ -21,7 +21,7 @@ export function mcpOrpc<$Router extends object, const $Expose>(
   router: $Router,
   expose: $Expose & NoInfer<OrpcExpose<$Router, $Expose>> & OrpcHints<$Router>,
   options: McpOrpcOptions<$Router>,
-): MountedApp<OrpcNames<$Router, $Expose>> {
+): MountedApp<OrpcNames<$Expose>> {
   const { client, ...rest } = options;
   return appOfMount(rest.name ?? "orpc", fromOrpc<$Router, $Expose>(router, expose, { client }), rest);
 }

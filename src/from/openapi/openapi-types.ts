@@ -123,14 +123,49 @@ type Letter =
   | "z";
 type Plain = Letter | Uppercase<Letter> | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "_" | "." | "-";
 
+/** Whether a text has a character, and only plain ones. */
+type IsPlain<TText> = TText extends `${infer First}${infer Rest}`
+  ? First extends Plain
+    ? Rest extends ""
+      ? true
+      : IsPlain<Rest>
+    : false
+  : false;
+
+/** A segment of a path -> the word in it; `never` if that is not plain. */
+type WordOf<TSegment> = TSegment extends `{${infer Name}}`
+  ? WordOf<Name>
+  : IsPlain<TSegment> extends true
+    ? TSegment
+    : never;
+
+/** A path without its first slash -> the words in it; `never` if one is not plain. */
+type WordsOf<TPath> = TPath extends `${infer First}/${infer Rest}`
+  ? `${WordOf<First>}_${WordsOf<Rest>}`
+  : WordOf<TPath>;
+
+/** A text -> its name, character by character. */
+type Escaped<
+  TKey extends string,
+  TBefore extends string = "",
+  TBetween extends string = "",
+> = TKey extends `${infer First}${infer Rest}`
+  ? First extends Plain
+    ? Escaped<Rest, `${TBefore}${TBetween}${First}`>
+    : Escaped<Rest, TBefore, TBefore extends "" ? "" : "_">
+  : TBefore;
+
+// Most keys are plain, or paths of plain words. To look at each character costs less than to join them again.
 /** A key -> its name, as `toName()` makes it. */
-type NameOfKey<TKey extends string, TBefore extends string = "", TBetween extends string = ""> = string extends TKey
+type NameOfKey<TKey extends string> = string extends TKey
   ? string
-  : TKey extends `${infer First}${infer Rest}`
-    ? First extends Plain
-      ? NameOfKey<Rest, `${TBefore}${TBetween}${First}`>
-      : NameOfKey<Rest, TBefore, TBefore extends "" ? "" : "_">
-    : TBefore;
+  : IsPlain<TKey> extends true
+    ? TKey
+    : TKey extends `${infer Method extends keyof Methods} /${infer Path}`
+      ? [WordsOf<Path>] extends [never]
+        ? Escaped<TKey>
+        : `${Method}_${WordsOf<Path>}`
+      : Escaped<TKey>;
 
 /** An exposure -> the option `name`; `never` if it has none. */
 type GivenName<TValue> =

@@ -1,13 +1,14 @@
+import type { ExposedResourceKeys, ExposedToolKeys } from "../../catalog/expose.ts";
 import type { InferInput, InferOutput, Schema } from "../../schema/standard.ts";
-import type { LiteralKeys } from "../../surface/define-surface.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import type {
-  RpcExposeChecked,
   RpcExposeHints,
   RpcExposure,
   RpcExposureHint,
-  RpcNames,
+  RpcExposureProblem,
+  RpcKeysChecked,
   RpcToolOptions,
+  RpcUnknownKey,
 } from "../rpc/expose.ts";
 
 /** The kind of a procedure, which its author says: a read and a stream only read. A stream returns an event iterator. */
@@ -22,7 +23,7 @@ export type OrpcExposure =
 
 /** A procedure of a router or of a contract. */
 interface Procedure {
-  readonly "~orpc": { readonly route: object; readonly errorMap: object };
+  readonly "~orpc": { readonly errorMap: object; readonly meta: object };
 }
 
 /** A kind -> the same one by the name that it has in tRPC. */
@@ -60,74 +61,70 @@ type ValueAt<TRouter, TPath> =
           : never
         : never;
 
-/** A value of an object of a map -> its one kind; `never` for several, none or another. */
-type KindOfObject<TValue> = [keyof TValue] extends [never]
-  ? never
-  : { [Kind in OrpcKind]: [keyof TValue] extends [Kind] ? Kind : never }[OrpcKind];
-
-/** A value of a map -> its kinds. */
+/** A value of a map -> its kinds; `never` without one. */
 type KindOf<TValue> =
-  IsAny<TValue> extends true ? OrpcKind : TValue extends string ? Extract<TValue, OrpcKind> : KindOfObject<TValue>;
+  IsAny<TValue> extends true ? OrpcKind : Extract<TValue extends string ? TValue : keyof TValue, OrpcKind>;
+
+/** `unknown` if a procedure returns what its kind says, or its output is not known. */
+type OutputProblem<TOutput, TKind> = unknown extends TOutput
+  ? unknown
+  : [TOutput] extends [AsyncIterator<unknown, unknown, never>]
+    ? [TKind] extends ["stream"]
+      ? unknown
+      : TypeProblem<'this procedure returns an event iterator: expose it as "stream"'>
+    : ["stream"] extends [TKind]
+      ? TypeProblem<'this procedure returns no event iterator: expose it as "read" or "write"'>
+      : unknown;
+
+type KindMissing = 'say the kind: "read", "write" or "stream", alone or as in { read: "resource" }';
+
+/** procedure, a value of a map -> `unknown` if the value fits, else the problem where it is. */
+type ValueProblem<TProcedure, TValue> = TValue extends OrpcKind | undefined
+  ? unknown
+  : [KindOf<TValue>] extends [never]
+    ? TypeProblem<KindMissing>
+    : {
+        readonly [Kind in keyof TValue]: [keyof TValue] extends [Kind]
+          ? RpcExposureProblem<
+              { readonly kind: RpcKinds[Kind & OrpcKind]; readonly input: TypeOf<TProcedure, "inputSchema"> },
+              TValue[Kind]
+            >
+          : TypeProblem<KindMissing>;
+      };
 
 /** A value of a map -> its exposure without the kind. */
-type ExposureOf<TValue> = TValue extends string
-  ? "tool"
-  : TValue extends undefined
-    ? undefined
-    : TValue[KindOfObject<TValue> & keyof TValue];
+type ExposureOf<TValue> = TValue extends string ? "tool" : TValue extends undefined ? undefined : TValue[keyof TValue];
 
 /** An expose map without its kinds. */
 type Exposures<TExpose> = { readonly [Key in keyof TExpose]: ExposureOf<TExpose[Key]> };
 
-type ProcedureAt<TValue, TGiven> =
-  IsAny<TValue> extends true
-    ? { readonly kind: RpcKinds[KindOf<TGiven>]; readonly input: unknown }
-    : TValue extends Procedure
-      ? { readonly kind: RpcKinds[KindOf<TGiven>]; readonly input: TypeOf<TValue, "inputSchema"> }
-      : never;
-
-/** router, expose map -> the procedure under each key of the map; `never` for a key that is not a procedure. */
-type ProceduresAt<TRouter, TExpose> = {
-  readonly [Key in keyof TExpose]: ProcedureAt<ValueAt<TRouter, Key>, TExpose[Key]>;
-};
-
-/** `unknown` if a procedure returns what its kind says, or its output is not known. */
-type KindProblem<TValue, TKind> = [TValue] extends [never]
-  ? unknown
-  : unknown extends TypeOf<TValue, "outputSchema">
-    ? unknown
-    : [TypeOf<TValue, "outputSchema">] extends [AsyncIterator<unknown, unknown, never>]
-      ? [TKind] extends ["stream"]
-        ? unknown
-        : TypeProblem<'this procedure returns an event iterator: expose it as "stream"'>
-      : ["stream"] extends [TKind]
-        ? TypeProblem<'this procedure returns no event iterator: expose it as "read" or "write"'>
-        : unknown;
-
-/** A value of a map, its problem -> the value, or the problem where it is. */
-type ValueChecked<TValue, TProblem> = TValue extends string
-  ? TValue extends OrpcKind
-    ? TProblem
-    : TypeProblem<KindMissing>
-  : TValue extends undefined
-    ? unknown
-    : [KindOfObject<TValue>] extends [never]
-      ? TypeProblem<KindMissing>
-      : { readonly [Key in keyof TValue]: TProblem };
-
-type KindMissing = 'say the kind: "read", "write" or "stream", alone or as in { read: "resource" }';
-
-/** The expose map of a router: the map itself, or problems by key. */
+// `any` is a procedure too.
+/** router, expose map -> the map, or problems by key. */
 export type OrpcExpose<TRouter, TExpose> = {
-  readonly [Key in keyof TExpose]: ValueChecked<
-    TExpose[Key],
-    KindProblem<ValueAt<TRouter, Key>, KindOf<TExpose[Key]>> &
-      RpcExposeChecked<ProceduresAt<TRouter, TExpose>, Exposures<TExpose>>[Key]
-  >;
-} & LiteralKeys<TExpose>;
+  readonly [Key in keyof TExpose]: ValueAt<TRouter, Key> extends infer Found
+    ? [Found] extends [never]
+      ? TypeProblem<RpcUnknownKey<Key>>
+      : Found extends Procedure
+        ? OutputProblem<TypeOf<Found, "outputSchema">, KindOf<TExpose[Key]>> & ValueProblem<Found, TExpose[Key]>
+        : TypeProblem<RpcUnknownKey<Key>>
+    : never;
+} & RpcKeysChecked<Exposures<TExpose>>;
 
-/** The names that an expose map of a router makes. */
-export type OrpcNames<TRouter, TExpose> = RpcNames<ProceduresAt<TRouter, TExpose>, Exposures<TExpose>>;
+/** The keys of an expose map whose procedures may change something: all whose kind is not provably another. */
+type WriteKeys<TExpose> = {
+  [Key in keyof TExpose]: [KindOf<TExpose[Key]>] extends [never]
+    ? Key
+    : [KindOf<TExpose[Key]>] extends ["read" | "stream"]
+      ? never
+      : Key;
+}[keyof TExpose];
+
+/** The names that an expose map makes. */
+export interface OrpcNames<TExpose> {
+  readonly tools: ExposedToolKeys<Exposures<TExpose>>;
+  readonly mutating: ExposedToolKeys<Exposures<TExpose>> & WriteKeys<TExpose>;
+  readonly resources: ExposedResourceKeys<Exposures<TExpose>>;
+}
 
 /** The paths of all procedures of a router; `never` for a router whose keys are not known. */
 type PathsOf<TRouter, TBefore extends string = ""> = string extends keyof TRouter
@@ -150,5 +147,5 @@ export type OrpcClient<TRouter> =
   IsAny<TRouter> extends true
     ? object
     : {
-        readonly [Key in keyof TRouter & string]: TRouter[Key] extends Procedure ? object : OrpcClient<TRouter[Key]>;
+        readonly [Key in keyof TRouter & string]: TRouter[Key] extends Procedure ? unknown : OrpcClient<TRouter[Key]>;
       };

@@ -30,7 +30,7 @@ export interface OrpcOptions<TRouter extends object> {
 }
 
 /** The source of a router's procedures, with their exact names. */
-export type OrpcSource<TRouter extends object, TExpose> = MountSource<OrpcNames<TRouter, TExpose>>;
+export type OrpcSource<TExpose> = MountSource<OrpcNames<TExpose>>;
 
 const doing = "Cannot mount an oRPC router";
 const rpcKinds: Readonly<Record<OrpcKind, RpcKind>> = { read: "query", write: "mutation", stream: "subscription" };
@@ -208,7 +208,7 @@ export function fromOrpc<$Router extends object, const $Expose>(
   router: $Router,
   expose: $Expose & NoInfer<OrpcExpose<$Router, $Expose>> & OrpcHints<$Router>,
   options: OrpcOptions<$Router>,
-): OrpcSource<$Router, $Expose> {
+): OrpcSource<$Expose> {
   const { client } = readOptions<OrpcOptions<$Router>, typeof fields>(options, fields, doing);
   if (!isRecord(router) || isLazy(router)) {
     throw invalidOption(doing, "the first argument must be a router of oRPC, or a contract: an object of procedures");
@@ -229,7 +229,7 @@ export function fromOrpc<$Router extends object, const $Expose>(
     : given;
   // The compiler holds the client to the router.
   const parts = { router, client: client as AnyClient };
-  return createRpcSource<OrpcNames<$Router, $Expose>>(exposures, (key) =>
+  return createRpcSource<OrpcNames<$Expose>>(exposures, (key) =>
     reading(() => readProcedure(key, kinds.get(key) ?? "write", parts), `${doing}: reading "${key}"`),
   );
 }

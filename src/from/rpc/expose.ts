@@ -74,10 +74,18 @@ type RpcResourceProblem<TProcedure extends RpcProcedureType, TValue> = [TValue] 
 
 // The values of a union are checked apart and the results intersected: one problem is enough.
 /** `unknown` if a procedure may be exposed this way, else the problem. */
-type RpcExposureProblem<TProcedure, TValue> = TProcedure extends RpcProcedureType
+export type RpcExposureProblem<TProcedure, TValue> = TProcedure extends RpcProcedureType
   ? RpcResourceProblem<TProcedure, Extract<TValue, RpcResourceValue>> &
       ToolObjectProblem<TProcedure["kind"], Exclude<TValue, RpcResourceValue | "tool" | undefined>>
   : unknown;
+
+// A text: an alias of the problem itself would hide the text in messages.
+/** The problem of a key that is not a procedure. */
+export type RpcUnknownKey<TKey> = `"${TKey & string}" is not a procedure of this router`;
+
+/** `unknown` if the keys of an expose map are literals with a name each, else problems by key. */
+export type RpcKeysChecked<TExpose> = LiteralKeys<TExpose> &
+  (MayCollide<ExposedToolKeys<TExpose>> extends true ? WireNamesChecked<ExposedToolKeys<TExpose>> : unknown);
 
 /**
  * Types of procedures by key, an expose map -> the map, or problems by key. The type of a key that is not a procedure is `never`.
@@ -85,11 +93,10 @@ type RpcExposureProblem<TProcedure, TValue> = TProcedure extends RpcProcedureTyp
 export type RpcExposeChecked<TProcedures, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends keyof TProcedures
     ? [TProcedures[Key]] extends [never]
-      ? TypeProblem<`"${Key & string}" is not a procedure of this router`>
+      ? TypeProblem<RpcUnknownKey<Key>>
       : RpcExposureProblem<TProcedures[Key], TExpose[Key]>
     : unknown;
-} & LiteralKeys<TExpose> &
-  (MayCollide<ExposedToolKeys<TExpose>> extends true ? WireNamesChecked<ExposedToolKeys<TExpose>> : unknown);
+} & RpcKeysChecked<TExpose>;
 
 /** The types by which an editor completes the value of one procedure, and the compiler types its functions. */
 export type RpcExposureHint = string | { readonly tool: RpcToolOptions } | { readonly resource: RpcResourceOptions };

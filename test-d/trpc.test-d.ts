@@ -1,6 +1,7 @@
 import { initTRPC, lazy, type AnyRouter } from "@trpc/server";
 import { expectAssignable, expectError, expectNotAssignable, expectType } from "tsd";
 import { initTRPC as initTRPC10 } from "trpc-server-10";
+import { initTRPC as initTRPC110, lazy as lazy110 } from "trpc-server-11-0";
 import {
   defineSurface,
   mcp,
@@ -187,5 +188,20 @@ expectError(fromTrpc(router10, { "order.shw": "tool" }, options));
 expectError(fromTrpc(router10, { "order.cancel": "resource" }, options));
 expectError(fromTrpc(router10, { "order.show": "resource" }, options));
 expectError(fromTrpc(router10, {}, { context: () => ({}) }));
+
+// Routers of the oldest tRPC 11.
+const t110 = initTRPC110.context<Context>().create();
+const reports110 = t110.router({ daily: t110.procedure.mutation(() => 1) });
+const router110 = t110.router({
+  orders: t110.procedure.query(() => [1]),
+  order: { show: t110.procedure.input(z.object({ id: z.string() })).query(({ input }) => input) },
+  reports: lazy110(async () => reports110),
+});
+const app110 = mcpTrpc(router110, { orders: "resource", "order.show": "tool", "reports.daily": "tool" }, options);
+expectType<"order_show" | "reports_daily">(nameOf<ToolNames<typeof app110>>());
+expectType<"reports_daily">(nameOf<MutatingToolNames<typeof app110>>());
+expectError(fromTrpc(router110, { "order.shw": "tool" }, options));
+expectError(fromTrpc(router110, { "order.show": "resource" }, options));
+expectError(fromTrpc(router110, {}, { context: () => ({}) }));
 
 declare function nameOf<TName>(): TName;

@@ -1,4 +1,4 @@
-import { initTRPC, lazy } from "@trpc/server";
+import { initTRPC } from "@trpc/server";
 import { constantFrom, property, record, assert as check, option } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -7,6 +7,7 @@ import { SurfaceError } from "../../../src/errors.ts";
 import { fromTrpc, loadTrpc } from "../../../src/from/trpc/trpc.ts";
 import { context as callContext } from "../../catalog/mounts/mount-support.ts";
 import { createShop, shopContext } from "./shop.ts";
+import { elevens, type Trpc } from "./versions.ts";
 
 const { router } = createShop();
 const options = { context: shopContext };
@@ -136,25 +137,36 @@ describe("the map of a tRPC router, at boot", () => {
   });
 });
 
-describe("the lazy parts of a tRPC router", () => {
+/** Creates a router with a lazy part, and one within that. */
+function createReports({ initTRPC: init, lazy }: Trpc) {
+  const t = init.create();
+  const reports = t.router({
+    daily: t.procedure.query(() => "a report"),
+    deep: lazy(async () => t.router({ one: t.procedure.query(() => 1) })),
+  });
+  return t.router({ orders: t.procedure.query(() => 1), reports: lazy(async () => reports) });
+}
+
+describe.each(elevens)("the lazy parts of a router of tRPC $version", ({ trpc }) => {
   it("are loaded before they are mounted, those within them too", async () => {
-    const shop = createShop().router;
-    const error = errorOf(() => mount(shop, { "reports.daily": "tool" }));
+    const lazy = createReports(trpc);
+    const error = errorOf(() => mount(lazy, { "reports.daily": "tool" }));
     expect(error.message).toContain('in the lazy part "reports"; pass "await loadTrpc(router)" as the router');
-    const loaded = await loadTrpc(shop);
-    expect(loaded).toBe(shop);
-    const source = fromTrpc(loaded, { "reports.daily": "tool", "reports.deep.one": "tool" }, options);
+    const loaded = await loadTrpc(lazy);
+    expect(loaded).toBe(lazy);
+    const context = { context: () => ({}) };
+    const source = fromTrpc(loaded, { "reports.daily": "tool", "reports.deep.one": "tool" }, context);
     expect(source.list().map(({ name }) => name)).toEqual(["reports.daily", "reports.deep.one"]);
     expect(await source.invoke("reports.deep.one", undefined, callContext)).toBe(1);
-    expect(errorOf(() => mount(shop, { "reports.dayly": "tool" })).message).toContain('did you mean "reports.daily"?');
+    expect(errorOf(() => mount(lazy, { "reports.dayly": "tool" })).message).toContain('did you mean "reports.daily"?');
     // A router without lazy parts, and one of them that was loaded.
-    expect(await loadTrpc(loaded)).toBe(shop);
+    expect(await loadTrpc(loaded)).toBe(lazy);
   });
 
   it("that cannot be loaded are named", async () => {
-    const t = initTRPC.create();
+    const t = trpc.initTRPC.create();
     const cause = new Error("no such module");
-    const broken = t.router({ late: lazy(async () => Promise.reject<typeof router>(cause)) });
+    const broken = t.router({ late: trpc.lazy(async () => Promise.reject<typeof router>(cause)) });
     await expect(loadTrpc(broken)).rejects.toMatchObject({
       code: "INVALID_OPTION",
       message: 'Cannot load the lazy part "late" of a tRPC router; see the cause',

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import superjson from "superjson";
-import { initTRPC, tracked, TRPCError, lazy } from "@trpc/server";
 import { z } from "zod";
 import { Refusal } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
+import { current, type Trpc } from "./versions.ts";
 
 /** The context of the shop's procedures. */
 export interface ShopContext {
@@ -28,18 +28,19 @@ const codes = [
   "INTERNAL_SERVER_ERROR",
 ] as const;
 
-/** Creates a shop of tRPC 11 with superjson, and the log of its procedures. */
+/** Creates a shop of some version of tRPC with superjson, and the log of its procedures. */
 // oxlint-disable-next-line max-lines-per-function -- one router, whose type tRPC infers
-export function createShop() {
+export function createShop({ initTRPC, TRPCError, tracked, observable }: Trpc = current) {
   const log: ShopLog = { contexts: [], inputs: [], ended: [] };
   const t = initTRPC
     .context<ShopContext>()
     .meta<{ readonly description?: string; readonly title?: string }>()
     .create({ transformer: superjson });
-  const logged = t.procedure.use(async ({ ctx, getRawInput, next }) => {
-    log.contexts.push(ctx.user);
-    log.inputs.push(await getRawInput());
-    return next();
+  const logged = t.procedure.use(async (call) => {
+    log.contexts.push(call.ctx.user);
+    // tRPC 10 has the input itself.
+    log.inputs.push("rawInput" in call ? call.rawInput : await call.getRawInput());
+    return call.next();
   });
 
   async function* count(signal: AbortSignal | undefined, name: string): AsyncGenerator<{ readonly tick: number }> {
@@ -52,11 +53,6 @@ export function createShop() {
       log.ended.push(name);
     }
   }
-
-  const reports = t.router({
-    daily: logged.query(() => "a report"),
-    deep: lazy(async () => t.router({ one: logged.query(() => 1) })),
-  });
 
   const router = t.router({
     orders: logged
@@ -137,7 +133,20 @@ export function createShop() {
         log.ended.push("tireless");
       }
     }),
-    reports: lazy(async () => reports),
+    // oxlint-disable-next-line no-deprecated -- the only subscriptions that tRPC 10 types, and tRPC 11 still runs them
+    observed: logged.subscription(() =>
+      observable<{ readonly tick: number }>((emit) => {
+        let tick = 0;
+        const next = (): void => emit.next({ tick: (tick += 1) });
+        next();
+        const timer = setInterval(next, 5);
+        return () => {
+          clearInterval(timer);
+          log.ended.push("observed");
+        };
+      }),
+    ),
+    ended: logged.query(() => log.ended),
   });
   return { router, log };
 }

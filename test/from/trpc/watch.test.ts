@@ -1,20 +1,27 @@
-import { initTRPC } from "@trpc/server";
 import { afterEach, describe, expect, it } from "vitest";
 import { mcpTrpc } from "../../../src/builder/mcp-trpc.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
 import { createShop, shopContext } from "./shop.ts";
+import { elevens, versions, type Trpc } from "./versions.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-function openShop() {
-  const { router, log } = createShop();
+function openShop(trpc: Trpc) {
+  const { router, log } = createShop(trpc);
   const app = mcpTrpc(
     router,
-    { ticks: "resource", deaf: "resource", quiet: "resource", feed: "resource", tireless: "resource" },
+    {
+      ticks: "resource",
+      deaf: "resource",
+      quiet: "resource",
+      feed: "resource",
+      tireless: "resource",
+      observed: "resource",
+    },
     { context: shopContext, changeWindowMs: 0 },
   );
   const client = createTestClient(app);
@@ -23,7 +30,7 @@ function openShop() {
 }
 
 /** A channel that a test writes to, as a router with one subscription. */
-function createChannel() {
+function createChannel({ initTRPC }: Trpc) {
   const waiting: ((item: unknown) => void)[] = [];
   const state = { opened: 0, ended: 0 };
   const send = (item: unknown): void => {
@@ -50,9 +57,23 @@ function createChannel() {
   return { router, send, state, isWaiting: () => waiting.length > 0 };
 }
 
-describe("a subscription as a resource", () => {
+describe.each(versions)("an observable of tRPC $version as a resource", ({ trpc }) => {
+  it("has its newest item while it is watched, and ends with its last watcher", async () => {
+    const { client, log } = openShop(trpc);
+    let changes = 0;
+    const stop = await client.watch("observed", () => void (changes += 1));
+    await expect.poll(() => changes).toBeGreaterThan(2);
+    expect(log.ended).toEqual([]);
+    stop();
+    await expect.poll(() => log.ended).toEqual(["observed"]);
+    expect(await client.read("observed")).toEqual({ tick: 1 });
+    await expect.poll(() => log.ended).toEqual(["observed", "observed"]);
+  });
+});
+
+describe.each(elevens)("a subscription of tRPC $version as a resource", ({ trpc }) => {
   it("that nobody watches has its first item, and is ended after it", async () => {
-    const { client, log } = openShop();
+    const { client, log } = openShop(trpc);
     expect(await client.read("ticks")).toEqual({ tick: 1 });
     await expect.poll(() => log.ended).toEqual(["ticks"]);
     expect(await client.read("deaf")).toEqual({ tick: 1 });
@@ -61,13 +82,13 @@ describe("a subscription as a resource", () => {
   });
 
   it("without an item within a second is absent, and ended", async () => {
-    const { client, log } = openShop();
+    const { client, log } = openShop(trpc);
     await expect(client.read("quiet")).rejects.toThrow(/not found|no such|nothing|absent/i);
     await expect.poll(() => log.ended).toEqual(["quiet"]);
   });
 
   it("that never waits lets other work run, and ends", async () => {
-    const { client, log } = openShop();
+    const { client, log } = openShop(trpc);
     const stop = await client.watch("tireless", () => {});
     await new Promise((resolve) => setTimeout(resolve, 5));
     stop();
@@ -75,7 +96,7 @@ describe("a subscription as a resource", () => {
   });
 
   it("that is watched announces each item, has the newest, and ends with its last watcher", async () => {
-    const { router, send, state, isWaiting } = createChannel();
+    const { router, send, state, isWaiting } = createChannel(trpc);
     const app = mcpTrpc(router, { items: "resource" }, { context: shopContext, changeWindowMs: 0 });
     const client = createTestClient(app);
     closing.push(() => client.close());
@@ -96,7 +117,7 @@ describe("a subscription as a resource", () => {
   });
 
   it("that fails while it is watched is reported, and opened again", async () => {
-    const { router, send, state, isWaiting } = createChannel();
+    const { router, send, state, isWaiting } = createChannel(trpc);
     const faults: Fault[] = [];
     const onFault = (fault: Fault): void => void faults.push(fault);
     const app = mcpTrpc(router, { items: "resource" }, { context: shopContext, changeWindowMs: 0, onFault });

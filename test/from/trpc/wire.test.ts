@@ -1,61 +1,72 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mcpTrpc } from "../../../src/builder/mcp-trpc.ts";
-import type { HttpServing } from "../../../src/http/http.ts";
-import { http } from "../../../src/http/http.ts";
-import type { ServableApp } from "../../../src/mcp/servable-app.ts";
+import { http, type HttpServing } from "../../../src/http/http.ts";
+import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { httpClients, type HttpClient } from "../../http/support/http-clients.ts";
-import { createLegacyShop } from "./legacy-shop.ts";
-import { createShop, shopContext } from "./shop.ts";
+import { matrix } from "../../matrix/matrix-client.ts";
+import { createShopApp } from "./shop-app.ts";
+import { versions } from "./versions.ts";
 
-const map = {
-  "order.show": "tool",
-  "order.cancel": "tool",
-  orders: "resource",
-  ticks: "tool",
-} as const;
-const options = { context: shopContext, onFault: () => {}, changeWindowMs: 0 };
-
-interface Shop {
-  readonly version: string;
-  readonly create: () => { readonly app: ServableApp; readonly ended: readonly string[] };
+/** The functions that the clients of all transports have. */
+interface WireClient extends Pick<HttpClient, "callTool" | "readResource" | "watch" | "close"> {
+  listTools(): Promise<unknown>;
 }
 
-const shops: readonly Shop[] = [
-  {
-    version: "11",
-    create: () => {
-      const { router, log } = createShop();
-      return { app: mcpTrpc(router, { ...map, deaf: "tool" }, options), ended: log.ended };
+interface Way {
+  readonly name: string;
+  readonly connect: (version: string) => Promise<{ readonly client: WireClient; close(): Promise<void> }>;
+}
+
+let script = "";
+beforeAll(async () => {
+  script = await bundleScript(new URL("shop-server.ts", import.meta.url), "trpc-shop");
+});
+
+const transports: readonly Way[] = [
+  ...matrix.map(({ name, connect }): Way => ({
+    name: `${name} over stdio`,
+    async connect(version) {
+      const client = await connect(script, [version]);
+      const watch = (uri: string, updated: () => void): Promise<unknown> => client.watchUris([uri], updated);
+      return { client: Object.assign(client, { watch }), close: () => client.close() };
     },
-  },
-  {
-    version: "10",
-    create: () => {
-      const { router, ended } = createLegacyShop();
-      return { app: mcpTrpc(router, map, options), ended };
+  })),
+  ...httpClients.map(({ name, connect }): Way => ({
+    name: `${name} over HTTP`,
+    async connect(version) {
+      const serving: HttpServing = await http({ port: 0, exit: false }).serve(createShopApp(version));
+      const client = await connect({ url: serving.url });
+      const close = async (): Promise<void> => {
+        await client.close();
+        await serving.close();
+      };
+      return { client, close };
     },
-  },
+  })),
 ];
 
-const ways = shops.flatMap((shop) => httpClients.map((entry) => ({ ...shop, ...entry })));
+const ways = versions.flatMap(({ version }) => transports.map((way) => ({ version, ...way })));
 
-describe.each(ways)("a router of tRPC $version and $name", { timeout: 30_000 }, ({ version, create, connect }) => {
-  const { app, ended } = create();
-  let serving: HttpServing;
-  let client: HttpClient;
+describe.each(ways)("a router of tRPC $version and $name", { timeout: 30_000 }, ({ version, connect }) => {
+  let client: WireClient;
+  let close = async (): Promise<void> => {};
   beforeAll(async () => {
-    serving = await http({ port: 0, exit: false }).serve(app);
-    client = await connect({ url: serving.url });
+    const connected = await connect(version);
+    client = connected.client;
+    close = () => connected.close();
   });
-  afterAll(async () => {
-    await client.close();
-    await serving.close();
-  });
+  afterAll(() => close());
 
-  it("list the same, call it and read it", async () => {
-    const { tools } = await client.listTools();
-    const names = tools.map(({ name }) => name).filter((name) => name !== "deaf");
-    expect(names).toEqual(["order_cancel", "order_show", "ticks"]);
+  const call = (name: string, args: Record<string, unknown> = {}): Promise<unknown> =>
+    client.callTool({ name, arguments: args });
+  /** Returns the names of the subscriptions that the shop has seen end. */
+  const ended = async (): Promise<unknown> => Reflect.get(Object(await call("ended")), "structuredContent");
+
+  it("list it, call it and read it", async () => {
+    expect(await client.listTools()).toMatchObject({
+      tools: ["broken", "deaf", "ended", "fail", "observed", "order_cancel", "order_show", "strict", "throws"].map(
+        (name) => ({ name }),
+      ),
+    });
     const shown = await client.callTool({ name: "order_show", arguments: { id: "o1" } });
     expect(shown).toMatchObject({ structuredContent: { id: "o1 of anonymous" } });
     expect(shown["structuredContent"]).not.toHaveProperty("secret");
@@ -65,38 +76,45 @@ describe.each(ways)("a router of tRPC $version and $name", { timeout: 30_000 }, 
   });
 
   it("answer bad input, refusals and faults as results", async () => {
-    const bad = await client.callTool({ name: "order_show", arguments: { id: "o" } });
-    expect(bad).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("VALIDATION_ERROR") }] });
-    if (version === "11") return;
-    const cancel = (id: string, reason = "late"): Promise<unknown> =>
-      client.callTool({ name: "order_cancel", arguments: { id, reason } });
-    expect(await cancel("o1")).toMatchObject({ structuredContent: { cancelled: "o1", because: "late" } });
-    expect(await cancel("o1", "none")).toMatchObject({
+    const invalid = (text: string): object => ({
       isError: true,
-      content: [{ text: "VALIDATION_ERROR: the arguments do not fit\n- reason: must be a reason" }],
+      content: [{ text: expect.stringContaining(`VALIDATION_ERROR: the arguments do not fit\n- ${text}`) }],
     });
-    expect(await cancel("gone")).toMatchObject({ content: [{ text: "NOT_FOUND: there is no such order" }] });
-    const masked = JSON.stringify(await cancel("broken"));
-    expect(masked).toContain("INTERNAL");
-    expect(masked).not.toContain("secret");
+    expect(await call("order_show", { id: "o" })).toMatchObject(invalid("id: "));
+    expect(await call("strict", { id: "a" })).toMatchObject(invalid("id: must start with o"));
+    const stacked = { id: "o1", reason: "late", at: "1970-01-01T00:00:01Z" };
+    expect(await call("order_cancel", stacked)).toMatchObject({ structuredContent: { ...stacked, at: 1000 } });
+    expect(await call("fail", { code: "NOT_FOUND" })).toMatchObject({
+      isError: true,
+      content: [{ text: "NOT_FOUND: the shop says NOT_FOUND" }],
+    });
+    for (const name of ["throws", "broken"]) {
+      const masked = JSON.stringify(await call(name));
+      expect(masked).toContain("INTERNAL");
+      expect(masked).not.toMatch(/secret|validation/i);
+    }
   });
 
   it("pull items, and end the subscription", async () => {
-    const before = ended.length;
-    const pulled = await client.callTool({ name: "ticks", arguments: { max_items: 2 } });
+    const pulled = await call("observed", { max_items: 2 });
     expect(pulled).toMatchObject({ structuredContent: { items: [{ tick: 1 }, { tick: 2 }], ended: false } });
-    await expect.poll(() => ended.length).toBe(before + 1);
+    await expect.poll(ended).toEqual({ value: ["observed"] });
+  });
+
+  it("watch a subscription, and hear of its items", async () => {
+    let updates = 0;
+    await client.watch("surface://trpc/ticks", () => void (updates += 1));
+    await expect.poll(() => updates, { timeout: 10_000 }).toBeGreaterThan(1);
   });
 
   it("abort a call in mid-subscription, after which its finally runs", async () => {
-    const [before, name] = [ended.length, version === "11" ? "deaf" : "ticks"];
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 100);
-    const call = client.callTool(
-      { name, arguments: { wait_ms: 60_000, max_items: 1000 } },
+    const running = client.callTool(
+      { name: "deaf", arguments: { wait_ms: 60_000, max_items: 1000 } },
       { signal: controller.signal },
     );
-    await expect(call).rejects.toThrow(/abort/i);
-    await expect.poll(() => ended.length, { timeout: 10_000 }).toBe(before + 1);
+    await expect(running).rejects.toThrow(/abort/i);
+    await expect.poll(ended, { timeout: 10_000 }).toEqual({ value: ["observed", "deaf"] });
   });
 });

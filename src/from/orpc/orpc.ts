@@ -8,7 +8,7 @@ import { anyCodec } from "../../schema/wire-codec.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { toRpcRefusal } from "../rpc/errors.ts";
 import type { RpcKind } from "../rpc/expose.ts";
-import { reading, textAt, toRpcInput, toRpcOutput, type RpcProcedure } from "../rpc/procedure.ts";
+import { reading, textAt, toRpcInput, toRpcOutput, toTexts, type RpcProcedure } from "../rpc/procedure.ts";
 import { createRpcSource } from "../rpc/source.ts";
 import type { OrpcClient, OrpcExpose, OrpcHints, OrpcKind, OrpcNames } from "./orpc-types.ts";
 
@@ -155,8 +155,7 @@ function readProcedure(key: string, kind: OrpcKind, parts: { router: object; cli
   const description = textAt(meta, "description") ?? textAt(route, "description") ?? summary;
   return {
     kind: rpcKinds[kind],
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    texts: toTexts(title, description),
     input,
     // The output of a stream describes the iterator.
     output: kind === "stream" ? undefined : toRpcOutput(parsers.output, origin),

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { toInputSchema, toOutputSchema, type CompiledSchema } from "../../schema/compile-schema.ts";
 import { flattenRoot } from "../../schema/flatten-root.ts";
 import { isObject } from "../../options/is-object.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { describeInvalidSchema, isSchema, standardOf, type Schema } from "../../schema/standard.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import type { Caller } from "../../surface/caller.ts";
@@ -14,11 +14,16 @@ export interface RpcCall {
   readonly signal: AbortSignal;
 }
 
+/** The texts about a procedure, as an entry has them. */
+export interface RpcTexts {
+  readonly title?: string;
+  readonly description?: string;
+}
+
 /** A procedure of a router, read once. */
 export interface RpcProcedure {
   readonly kind: RpcKind;
-  readonly title?: string;
-  readonly description?: string;
+  readonly texts: RpcTexts;
   readonly input: RpcInput;
   /** @default any JSON */
   readonly output: RpcOutput | undefined;
@@ -36,8 +41,8 @@ export interface RpcInput {
   readonly json: JsonSchema | undefined;
   /** Returns whether a call without arguments is invalid. */
   isRequired(): boolean;
-  /** The input of a call without arguments. */
-  readonly empty: unknown;
+  /** Returns the input of a call without arguments, with the id of the last item if the procedure takes it as `lastEventId`. */
+  empty(lastEventId?: string): unknown;
   /** The name of the value itself in an issue: `"value"` if it travels under that key, else empty. */
   readonly root: string;
   /** Returns the raw input: dates and other values without a JSON form are decoded. */
@@ -54,6 +59,11 @@ export interface RpcOutput {
 export function textAt(meta: unknown, name: string): string | undefined {
   const found: unknown = isObject(meta) ? Reflect.get(meta, name) : undefined;
   return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+/** Returns the texts that there are. */
+export function toTexts(title: string | undefined, description: string | undefined): RpcTexts {
+  return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
 }
 
 /** Runs code of a router's author while it is read. @throws SurfaceError, also for an error of a getter. */
@@ -81,7 +91,7 @@ function toCompiled(parser: unknown, compile: (schema: Schema) => CompiledSchema
  */
 export function toRpcInput(parsers: readonly unknown[], origin: string): RpcInput {
   if (parsers.length === 0)
-    return { json: undefined, isRequired: () => false, empty: undefined, root: "", decode: () => undefined };
+    return { json: undefined, isRequired: () => false, empty: () => undefined, root: "", decode: () => undefined };
   const all = parsers.map((parser) => toCompiled(parser, (schema) => toInputSchema(schema, origin), origin));
   const [first, ...others] = all.map(({ json }) => json);
   const json: JsonSchema =
@@ -92,14 +102,19 @@ export function toRpcInput(parsers: readonly unknown[], origin: string): RpcInpu
     // Parts that one codec has decoded are no JSON, and pass the others as they are.
     all.reduce<unknown>((value, { codec }) => codec.decode(value as JsonValue), args);
   const isOptional = all.every(({ optional }) => optional);
+  const fits = (args: JsonObject): boolean => {
+    const checked = standardOf(fromJsonSchema(json)).validate(args);
+    return !(checked instanceof Promise) && checked.issues === undefined;
+  };
   return {
     json,
-    isRequired() {
-      if (isOptional) return false;
-      const checked = standardOf(fromJsonSchema(json)).validate({});
-      return checked instanceof Promise || checked.issues !== undefined;
+    isRequired: () => !isOptional && !fits({}),
+    empty(lastEventId) {
+      const { properties } = json;
+      const takesId = isJsonObject(properties) && Object.hasOwn(properties, "lastEventId");
+      if (takesId && lastEventId !== undefined && fits({ lastEventId })) return decode({ lastEventId });
+      return isOptional ? undefined : decode({});
     },
-    empty: isOptional ? undefined : decode({}),
     root: all.some(({ wrapped }) => wrapped) ? "value" : "",
     decode,
   };

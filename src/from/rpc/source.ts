@@ -64,10 +64,9 @@ function toArgs(input: unknown): JsonObject {
 
 /** Returns the tool of a query or a mutation. */
 function toCallTool({ key, procedure, options }: Exposed): RegisteredOperation {
-  const { kind, title, description, input, output } = procedure;
+  const { kind, texts, input, output } = procedure;
   const operation: MountedOperation = {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...texts,
     ...options,
     name: key,
     type: kind === "query" ? "query" : "mutation",
@@ -96,7 +95,7 @@ const pulledItems: JsonSchema = withFields(toPullSchema({}), {
 
 /** Returns the tool that pulls some items of a subscription. */
 function toPullTool({ key, procedure, options }: Exposed): RegisteredOperation {
-  const { title, description, input } = procedure;
+  const { texts, input } = procedure;
   const timeoutMs: unknown = Reflect.get(options, "timeoutMs");
   const pull = toPullArguments(typeof timeoutMs === "number" ? timeoutMs : undefined);
   const names = Object.keys(pull.fields);
@@ -107,8 +106,7 @@ function toPullTool({ key, procedure, options }: Exposed): RegisteredOperation {
     throw new SurfaceError("INVALID_MEMBER", `Cannot expose subscription "${key}" as a tool: ${problem}; rename it`);
   }
   const operation: MountedOperation = {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...texts,
     ...options,
     name: key,
     type: "query",
@@ -137,16 +135,8 @@ function toPullTool({ key, procedure, options }: Exposed): RegisteredOperation {
 function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "resources" | "read" | "watch">> {
   const procedures = new Map(exposed.map(({ key, procedure }) => [key, procedure] as const));
   const subscriptions = new NewestItems();
-  const listed = exposed.map(({ key, procedure: { title, description }, options }): MountedResource =>
-    readResource(
-      {
-        ...(title === undefined ? {} : { title }),
-        ...(description === undefined ? {} : { description }),
-        ...options,
-        path: key,
-      },
-      "",
-    ),
+  const listed = exposed.map(({ key, procedure: { texts }, options }): MountedResource =>
+    readResource({ ...texts, ...options, path: key }, ""),
   );
   return {
     resources: () => listed,
@@ -158,7 +148,7 @@ function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "r
         const newest = await subscriptions.read(path, procedure, call);
         return newest === undefined ? undefined : jsonBody(toItem(procedure, newest.item).item);
       }
-      const value = await mapped(procedure, () => procedure.call(procedure.input.empty, call));
+      const value = await mapped(procedure, () => procedure.call(procedure.input.empty(), call));
       if (value === undefined) return undefined;
       return jsonBody(procedure.output === undefined ? anyCodec.encode(value) : procedure.output.encode(value));
     },

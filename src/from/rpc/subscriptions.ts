@@ -8,6 +8,9 @@ import type { RpcCall, RpcProcedure } from "./procedure.ts";
 /** Milliseconds for which a read waits for the first item of a subscription. */
 const firstItemMs = 1000;
 
+/** Failed subscriptions whose last ids are kept. */
+const maxFailed = 1000;
+
 function ignore(): void {}
 
 function iteratorOf(answer: unknown): AsyncIterator<unknown> {
@@ -71,14 +74,21 @@ function endUnawaited(items: SubscriptionItems): void {
 class NewestItem {
   readonly watchers = new Set<() => void>();
   readonly items: SubscriptionItems;
+  /** The id of the last item that had one. */
+  lastId: string | undefined;
   newest: { readonly item: unknown } | undefined;
   failure: { readonly cause: unknown } | undefined;
   /** Resolves with the first item, or the end. */
   readonly first: Promise<void>;
+  readonly #procedure: RpcProcedure;
   #isStarted: () => void = ignore;
 
-  constructor(items: SubscriptionItems) {
-    this.items = items;
+  /** @param lastId - the item to continue behind. */
+  constructor(procedure: RpcProcedure, caller: Caller, lastId: string | undefined) {
+    this.#procedure = procedure;
+    this.lastId = lastId;
+    const { signal } = new AbortController();
+    this.items = new SubscriptionItems(procedure, procedure.input.empty(lastId), { caller, signal });
     this.first = new Promise((resolve) => {
       this.#isStarted = resolve;
     });
@@ -91,6 +101,7 @@ class NewestItem {
         const step = await this.items.next();
         if (step.done === true) break;
         this.newest = { item: step.value };
+        this.lastId = this.#procedure.toItem?.(step.value).id ?? this.lastId;
         this.#announce();
         // A generator that never waits must not starve other work.
         if (count % stepsPerTurn === 0) await nextTurn();
@@ -124,6 +135,8 @@ async function atMost<TValue>(work: Promise<TValue>): Promise<TValue | undefined
 /** The newest items of subscriptions as values: for each path and caller, one subscription for all watchers. */
 export class NewestItems {
   readonly #open = new Map<string, NewestItem>();
+  /** The last ids of failed subscriptions, which the next watcher continues; the oldest first. */
+  readonly #failed = new Map<string, string>();
 
   /** Calls `changed` after each item. Returns a function that stops it, and ends the subscription after the last watcher. */
   watch(
@@ -136,18 +149,26 @@ export class NewestItems {
     let open = this.#open.get(key);
     // Watchers of a failed one leave when they read it.
     if (open === undefined || open.failure !== undefined) {
-      const { signal } = new AbortController();
-      open = new NewestItem(new SubscriptionItems(procedure, procedure.input.empty, { caller, signal }));
+      open = new NewestItem(procedure, caller, open?.lastId ?? this.#failed.get(key));
+      this.#failed.delete(key);
       this.#open.set(key, open);
     }
-    const { watchers, items } = open;
+    const mine = open;
     const changed = (): void => watcher.changed();
-    watchers.add(changed);
+    mine.watchers.add(changed);
     return () => {
-      if (!watchers.delete(changed) || watchers.size > 0) return;
-      if (this.#open.get(key)?.items === items) this.#open.delete(key);
-      endUnawaited(items);
+      if (!mine.watchers.delete(changed) || mine.watchers.size > 0) return;
+      if (this.#open.get(key) === mine) this.#close(key, mine);
+      endUnawaited(mine.items);
     };
+  }
+
+  #close(key: string, { failure, lastId }: NewestItem): void {
+    this.#open.delete(key);
+    if (failure === undefined || lastId === undefined) return;
+    this.#failed.set(key, lastId);
+    const [oldest = key] = this.#failed.keys();
+    if (this.#failed.size > maxFailed) this.#failed.delete(oldest);
   }
 
   /**
@@ -158,7 +179,7 @@ export class NewestItems {
   async read(path: string, procedure: RpcProcedure, call: RpcCall): Promise<{ readonly item: unknown } | undefined> {
     const key = toKey(path, call.caller);
     const open = this.#open.get(key);
-    if (open === undefined) return readFirst(new SubscriptionItems(procedure, procedure.input.empty, call));
+    if (open === undefined) return readFirst(new SubscriptionItems(procedure, procedure.input.empty(), call));
     await atMost(open.first);
     if (open.failure !== undefined) throw open.failure.cause;
     return open.newest;

@@ -7,7 +7,7 @@ import { invalidOption, readOptions } from "../../options/read-options.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { toRpcRefusal } from "../rpc/errors.ts";
 import type { RpcExposeChecked, RpcExposeHints, RpcKind, RpcNames } from "../rpc/expose.ts";
-import { reading, textAt, toRpcInput, toRpcOutput, type RpcProcedure } from "../rpc/procedure.ts";
+import { reading, textAt, toRpcInput, toRpcOutput, toTexts, type RpcProcedure } from "../rpc/procedure.ts";
 import { createRpcSource } from "../rpc/source.ts";
 import { toAsyncIterable } from "./observable.ts";
 import type {
@@ -23,7 +23,7 @@ import type {
 export interface TrpcCall<TMeta = unknown> {
   /** Fires when the caller cancels, the deadline passes or the subscription ends. */
   readonly signal: AbortSignal;
-  /** The metadata of the procedure: the argument of its `.meta()`. */
+  /** The metadata of the procedure, as `meta` in middleware of tRPC: the argument of its `.meta()`. Not `_meta` of the MCP request. */
   readonly meta: TMeta | undefined;
 }
 
@@ -139,11 +139,9 @@ function readProcedure(key: string, parts: OpenRouter, context: AnyContext): Rpc
   const meta: unknown = Reflect.get(def, "meta");
   const origin = `procedure "${key}"`;
   const input = toRpcInput(Array.isArray(parsers) ? parsers : [], origin);
-  const [title, description] = [textAt(meta, "title"), textAt(meta, "description")];
   return {
     kind: type,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    texts: toTexts(textAt(meta, "title"), textAt(meta, "description")),
     input,
     // The output parser of a subscription parses the iterable.
     output: type === "subscription" ? undefined : toRpcOutput(Reflect.get(def, "output"), origin),

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { mcpTrpc } from "../../../src/builder/mcp-trpc.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
+import { toRpcInput, type RpcProcedure } from "../../../src/from/rpc/procedure.ts";
+import { NewestItems } from "../../../src/from/rpc/subscriptions.ts";
+import { nextTurn } from "../../../src/surface/owner/waiting.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import { createShop, shopContext } from "./shop.ts";
 import { elevens, versions, type Trpc } from "./versions.ts";
 
@@ -116,6 +121,45 @@ describe.each(elevens)("a subscription of tRPC $version as a resource", ({ trpc 
     await expect.poll(() => state.ended).toBe(1);
   });
 
+  it("of tracked items continues behind the last one when it is opened again", async () => {
+    const t = trpc.initTRPC.context<{ readonly user: string }>().create();
+    const inputs: unknown[] = [];
+    const router = t.router({
+      news: t.procedure
+        .input(z.object({ from: z.number().default(7), lastEventId: z.string().nullish() }).optional())
+        .subscription(async function* ({ input }) {
+          inputs.push(input);
+          // The second attempt fails before its first item, as behind a database that is still away.
+          if (inputs.length === 1) yield trpc.tracked("e1", 1);
+          if (inputs.length === 3) yield trpc.tracked("e2", 2);
+          if (inputs.length < 3) throw new Error("lost");
+        }),
+      numbered: t.procedure.input(z.object({ lastEventId: z.number() }).partial()).subscription(async function* ({
+        input,
+      }) {
+        inputs.push(input);
+        yield trpc.tracked("e1", inputs.length);
+        if (inputs.length === 1) throw new Error("lost");
+      }),
+    });
+    const options = { context: shopContext, changeWindowMs: 0, onFault: () => {} };
+    const client = createTestClient(mcpTrpc(router, { news: "resource", numbered: "resource" }, options));
+    closing.push(() => client.close());
+    const stop = await client.watch("news", () => {});
+    await expect.poll(() => inputs.length, { timeout: 10_000 }).toBe(3);
+    expect(await client.read("news")).toBe(2);
+    stop();
+    expect(inputs).toEqual([undefined, { from: 7, lastEventId: "e1" }, { from: 7, lastEventId: "e1" }]);
+    // It has not failed: the next watcher begins anew.
+    (await client.watch("news", () => {}))();
+    expect(inputs.at(-1)).toBeUndefined();
+    // The id of an item does not fit.
+    inputs.length = 0;
+    const end = await client.watch("numbered", () => {});
+    await expect.poll(() => inputs, { timeout: 10_000 }).toEqual([{}, {}]);
+    end();
+  });
+
   it("that fails while it is watched is reported, and opened again", async () => {
     const { router, send, state, isWaiting } = createChannel(trpc);
     const faults: Fault[] = [];
@@ -133,5 +177,40 @@ describe.each(elevens)("a subscription of tRPC $version as a resource", ({ trpc 
     await expect.poll(() => state.opened, { timeout: 10_000 }).toBe(2);
     stop();
     await expect.poll(() => state.ended).toBe(2);
+  });
+});
+
+describe("a subscription that failed for many callers", () => {
+  it("is continued for the last thousand", async () => {
+    const inputs: unknown[] = [];
+    const procedure: RpcProcedure = {
+      kind: "subscription",
+      texts: {},
+      input: toRpcInput([z.object({ lastEventId: z.string().optional() })], "news"),
+      output: undefined,
+      async call(input) {
+        inputs.push(input);
+        return (async function* () {
+          yield "item";
+          throw new Error("lost");
+        })();
+      },
+      toError: (cause) => cause,
+      toItem: (item) => ({ id: "e1", item }),
+    };
+    const newest = new NewestItems();
+    const failFor = async (id: number): Promise<void> => {
+      const caller = { ...anonymous, id: `user ${id}` };
+      const stop = newest.watch("news", procedure, { caller, changed: () => {} });
+      const { signal } = new AbortController();
+      const isFailed = (): Promise<unknown> => newest.read("news", procedure, { caller, signal }).catch(() => "failed");
+      while ((await isFailed()) !== "failed") await nextTurn();
+      stop();
+    };
+    for (let id = 0; id <= 1000; id += 1) await failFor(id);
+    inputs.length = 0;
+    await failFor(1);
+    await failFor(0);
+    expect(inputs).toEqual([{ lastEventId: "e1" }, {}]);
   });
 });

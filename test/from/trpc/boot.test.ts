@@ -1,5 +1,4 @@
 import { initTRPC } from "@trpc/server";
-import { constantFrom, property, record, assert as check, option } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { MountSource } from "../../../src/catalog/mounts/mount.ts";
@@ -172,34 +171,5 @@ describe.each(elevens)("the lazy parts of a router of tRPC $version", ({ trpc })
       message: 'Cannot load the lazy part "late" of a tRPC router; see the cause',
       cause,
     });
-  });
-});
-
-describe("a tRPC router with a random map", () => {
-  const values = constantFrom("tool", "resource", { tool: { title: "A" } }, { resource: { title: "A" } });
-  const maybe = option(values, { nil: undefined });
-  const keys = ["orders", "order.show", "order.cancel", "nothing", "ticks", "page", "feed", "constructor"];
-  const maps = record(Object.fromEntries(keys.map((key) => [key, maybe])), { requiredKeys: [] });
-  const resources = new Set(["orders", "ticks", "page", "feed", "constructor"]);
-
-  it("lists what the map says, by its kind, or refuses the map", () => {
-    check(
-      property(maps, (map) => {
-        const given = Object.entries(map).filter(([, value]) => value !== undefined);
-        const isResource = (value: unknown): boolean => JSON.stringify(value).includes("resource");
-        const wrong = given.filter(([key, value]) => isResource(value) && !resources.has(key));
-        if (wrong.length > 0) return errorOf(() => mount(router, map)).code === "WRONG_KIND";
-        const source = mount(router, map);
-        const [asResource, asTool] = [true, false].map((as) =>
-          given.filter(([, value]) => isResource(value) === as).map(([key]) => key),
-        );
-        expect(source.list().map(({ name }) => name)).toEqual(asTool);
-        expect((source.resources?.() ?? []).map(({ path }) => path)).toEqual(asResource);
-        const mutating = source.list().filter(({ type }) => type === "mutation");
-        expect(mutating.map(({ name }) => name)).toEqual(asTool?.filter((key) => /cancel|nothing/.test(key)));
-        return true;
-      }),
-      { numRuns: 300 },
-    );
   });
 });

@@ -214,7 +214,8 @@ export async function loadTrpc<$Router extends TrpcRouter>(router: $Router): Pro
   };
   // tRPC removes a part from the record when it is loaded, and adds the parts within it.
   for (;;) {
-    const parts = Object.entries<unknown>({ ...lazy }).filter(([, part]) => !known.has(part));
+    const all = reading(() => Object.entries<unknown>({ ...lazy }), `${doing}: reading its lazy parts`);
+    const parts = all.filter(([, part]) => !known.has(part));
     if (parts.length === 0) return router;
     await Promise.all(parts.map(load));
   }

@@ -91,7 +91,7 @@ describe("the map of a tRPC router, at boot", () => {
     expect(error.message).toContain("must be a router of tRPC 10 or 11");
   });
 
-  it("refuses a router whose getters throw, with the cause and without its text", () => {
+  it("refuses a router whose getters throw, with the cause and without its text", async () => {
     const thrown = new Error("the secret");
     const trap = {
       get type(): never {
@@ -106,12 +106,33 @@ describe("the map of a tRPC router, at boot", () => {
         },
       },
       { _def: { record: {}, procedures: { orders: leaf } } },
+      {
+        _def: {
+          record: {},
+          procedures: {
+            get orders(): never {
+              throw thrown;
+            },
+          },
+        },
+      },
     ];
     for (const given of traps) {
       const error = errorOf(() => mount(given, { orders: "tool" }));
       expect(error).toMatchObject({ code: "INVALID_OPTION", cause: thrown });
       expect(error.message).not.toContain("secret");
     }
+    const lazy = {
+      get reports(): never {
+        throw thrown;
+      },
+    };
+    const loading = loadTrpc({ _def: { record: {}, procedures: {}, lazy } } as unknown as typeof router);
+    await expect(loading).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.not.stringContaining("secret"),
+      cause: thrown,
+    });
   });
 
   it("refuses a parser without JSON Schema, and two names that are one on the wire", () => {

@@ -130,6 +130,31 @@ describe.each(versions)("tRPC $version", ({ trpc }) => {
       expect(valueOf(await client.tools.void())).toEqual({ value: true });
     });
 
+    it("calls procedures without a parser, which get no input", async () => {
+      const { client, log } = openShop();
+      const tools = await client.listTools();
+      expect(tools.find(({ name }) => name === "nothing")?.["inputSchema"]).toEqual({
+        type: "object",
+        properties: {},
+        additionalProperties: false,
+      });
+      expect((await client.tools.nothing()).isError).toBe(false);
+      // As for other tools without input, arguments are ignored.
+      expect((await client.tools.nothing({ more: 1 })).isError).toBe(false);
+      expect(log.inputs).toEqual([undefined, undefined]);
+    });
+
+    it("finds names of prototypes only if they are procedures of the map", async () => {
+      const { client } = openShop();
+      expect((await client.tools.constructor()).text).toBe("constructed");
+      for (const name of ["toString", "__proto__", "hasOwnProperty", "order_constructor", "order___proto__"]) {
+        const answer = await client.request("tools/call", { name, arguments: {} }).catch(String);
+        expect(answer).toContain("there is no such tool");
+        const uri = `surface://trpc/${name}`;
+        expect(await client.request("resources/read", { uri }).catch(String)).toContain("not found");
+      }
+    });
+
     it("refuses a generator that a query returns", async () => {
       const { client, faults } = openShop();
       expect(failed(await client.tools.generated()).code).toBe("UNSERIALISABLE");

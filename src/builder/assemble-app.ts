@@ -181,6 +181,15 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
     limits: defaultFrameLimits,
     schemaBytes: live.schemas,
     countParts: (budget) => large.countIn(budget),
+    join: (cluster) => {
+      const reportShared = (cause: unknown): void => void internalError(cause, "sharing changes with replicas", report);
+      const leaves = [watches.share(cluster, reportShared), views.views.share(cluster.bus)];
+      const leave = (): void => {
+        for (const one of leaves) one();
+      };
+      scope.add(leave);
+      return leave;
+    },
     // Only hand-written and mounted handlers write to the client's log.
     logs: tools.size + prompts.size + resources.size + mounts.size > 0,
     report,

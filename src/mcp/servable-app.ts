@@ -1,5 +1,6 @@
 import type { CatalogScopes } from "../catalog/entry-scopes.ts";
 import type { WatchListener } from "../catalog/resources/watched-resource.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Budget } from "../spine/budget.ts";
@@ -57,6 +58,11 @@ export interface AppRuntime {
   readonly schemaBytes: Budget;
   /** Counts the parts of large values in this budget. Called at most once, before the first request. */
   countParts(this: void, budget: Budget): void;
+  /**
+   * Shares changes with the other replicas of a cluster. Called at most once, before the first request. Returns a function that ends it;
+   * callable twice.
+   */
+  join(this: void, cluster: Cluster): () => void;
   /** Whether handlers of the author can write to the client's log. */
   readonly logs: boolean;
   readonly report: FaultReporter;

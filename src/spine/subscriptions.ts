@@ -49,25 +49,42 @@ const promptMs = 1000;
 export interface Subscription {
   /** Grows with every change, from the first watcher of its key to the last. */
   readonly version: number;
+  /**
+   * Opens the stream again, for a source that may have changed without an announcement. The new snapshot is not announced, and does not
+   * count as a change. Does nothing while no stream is open.
+   */
+  reopen(): void;
+  /** Counts a change that the stream did not report, and announces it to all watchers of the key. */
+  announce(): void;
   /** Ends it: the watcher is not called any more. Callable twice. */
   end(): void;
 }
 
+type JoinedWatch = Pick<SharedWatch<HeldLink, unknown>, "version" | "reopen" | "announce" | "remove">;
+
 class Joined implements Subscription {
   readonly watcher: Watcher;
-  readonly #watch: Pick<SharedWatch<HeldLink, unknown>, "version" | "remove">;
+  readonly #watch: JoinedWatch;
   /** The version that the watcher knows of. */
   seen = 0;
   /** Whether the watcher is called: not before it knows that it has joined. */
   isTold = false;
 
-  constructor(watch: Pick<SharedWatch<HeldLink, unknown>, "version" | "remove">, watcher: Watcher) {
+  constructor(watch: JoinedWatch, watcher: Watcher) {
     this.#watch = watch;
     this.watcher = watcher;
   }
 
   get version(): number {
     return this.#watch.version;
+  }
+
+  reopen(): void {
+    this.#watch.reopen();
+  }
+
+  announce(): void {
+    this.#watch.announce();
   }
 
   end(): void {
@@ -172,6 +189,23 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements ConnectionUs
   unreachable(): void {
     this.#joined.clear();
     this.#tearDown();
+  }
+
+  /** See {@link Subscription.reopen}. A stream that has failed is opened again in any case. */
+  reopen(): void {
+    if (this.#stop === undefined) return;
+    this.#latest = undefined;
+    this.#shut();
+    const { current } = this.#setting.holder;
+    // Stopping the stream may have ended the watch, or opened it on another link.
+    if (this.wants && this.#stop === undefined && current !== undefined) this.#open(current.link);
+  }
+
+  /** See {@link Subscription.announce}. */
+  announce(): void {
+    this.#version += 1;
+    this.#move();
+    this.#touch();
   }
 
   /** Removes a watcher: {@link Subscription.end} calls it. */

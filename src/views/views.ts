@@ -1,3 +1,4 @@
+import type { Bus } from "../cluster/cluster.ts";
 import { gatewayOrigin, gatewayToolNames } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import { isFunction, isObject } from "../options/is-object.ts";
@@ -77,6 +78,9 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
 
 const noValue = Symbol("no value");
 
+/** The topic of the bus. */
+const rulesTopic = "rules";
+
 /**
  * The compiled rules of an app. Follows the source of the rules, if any; while it cannot be read, every view is denied. Call `close()`
  * when done.
@@ -90,6 +94,7 @@ export class Views {
   #stop: (() => unknown) | undefined;
   #isClosed = false;
   readonly #listeners = new Listeners();
+  readonly #source: Source<ViewRules> | undefined;
   readonly #deps: ViewsDeps;
   readonly #report: FaultReporter;
 
@@ -97,7 +102,8 @@ export class Views {
   constructor(input: ViewsInput | undefined, deps: ViewsDeps = {}) {
     this.#deps = deps;
     this.#report = toSafeReporter(deps.report ?? reportToConsole);
-    this.canChange = isRulesSource(input);
+    this.#source = isRulesSource(input) ? input : undefined;
+    this.canChange = this.#source !== undefined;
     if (isRulesSource(input)) this.#follow(input);
     else this.#installed = install(input === undefined ? [] : readViewRules(input), deps);
   }
@@ -114,6 +120,30 @@ export class Views {
   /** Calls `changed` synchronously after each change of the rules. Returns a function that stops it. */
   subscribe(changed: () => void): () => void {
     return this.#listeners.add(changed);
+  }
+
+  /**
+   * Tells other replicas when the source of the rules has changed, and reads it again when they tell. Returns a function that ends it;
+   * callable twice.
+   */
+  share(bus: Bus): () => void {
+    const source = this.#source;
+    if (source === undefined) return () => {};
+    // Rules that are read because of another replica are known to the others.
+    let isTold = false;
+    const readAgain = (): void => {
+      isTold = true;
+      this.#read(source);
+      isTold = false;
+    };
+    const stop = this.subscribe(() => {
+      if (!isTold) bus.publish(rulesTopic, "");
+    });
+    const leave = bus.subscribe(rulesTopic, { message: readAgain, gap: readAgain });
+    return () => {
+      stop();
+      leave();
+    };
   }
 
   /** Stops following the source of the rules. Callable twice. */

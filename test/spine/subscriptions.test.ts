@@ -305,4 +305,62 @@ describe("Subscriptions", () => {
     expect(other.stream.stops).toBe(0);
     expect(subscriptions.latest("b")).toEqual({ value: "b" });
   });
+
+  it("opens a stream again on request, without news, and stops the one before", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    const held = subscriptions.subscribe(source, watcher);
+    held.reopen();
+    far.open();
+    const first = source.stream;
+    first.value("one");
+    held.reopen();
+    expect([source.streams.length, first.stops, subscriptions.latest("a")]).toEqual([2, 1, undefined]);
+    first.value("late");
+    expect(subscriptions.latest("a")).toBeUndefined();
+    source.stream.value("two");
+    expect([subscriptions.latest("a"), watcher.changes, held.version]).toEqual([{ value: "two" }, 0, 0]);
+    source.stream.value("three");
+    expect(watcher.changes).toBe(1);
+  });
+
+  it("leaves a stream that has failed or ended as it is when it is asked to open it again", () => {
+    const { far, subscriptions, source } = create();
+    const held = subscriptions.subscribe(source, new FakeWatcher());
+    far.open();
+    source.stream.failed(false);
+    held.reopen();
+    expect(source.streams).toHaveLength(1);
+    far.pass(200);
+    expect(source.streams).toHaveLength(2);
+    source.stream.value("one");
+    source.stream.ended();
+    held.reopen();
+    expect([source.streams.length, subscriptions.latest("a")]).toEqual([2, { value: "one" }]);
+  });
+
+  it("opens no stream again if stopping it has ended the watch", () => {
+    const { far, subscriptions, source } = create();
+    const held = subscriptions.subscribe(source, new FakeWatcher());
+    far.open();
+    source.stream.value("one");
+    source.onStop = () => held.end();
+    held.reopen();
+    expect([source.streams.length, subscriptions.size]).toEqual([1, 0]);
+    held.reopen();
+    expect(source.streams).toHaveLength(1);
+  });
+
+  it("announces a change that no stream has reported, at most as often as others", () => {
+    const { far, subscriptions, source } = create();
+    const watchers = [new FakeWatcher(), new FakeWatcher()];
+    const [held] = watchers.map((watcher) => subscriptions.subscribe(source, watcher));
+    far.open();
+    source.stream.value("one");
+    for (let n = 0; n < 10; n += 1) held?.announce();
+    expect(watchers.map(({ changes }) => changes)).toEqual([4, 4]);
+    far.pass(100);
+    expect(watchers.map(({ changes }) => changes)).toEqual([5, 5]);
+    expect([held?.version, watchers[0]?.moves]).toEqual([10, 11]);
+  });
 });

@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
+import type { Cluster } from "../../cluster/cluster.ts";
 import type { OpenedLink } from "../../links/dial-link.ts";
 import type { Clock, Random } from "../../spine/clock.ts";
 import { ConnectionManager, type HeldLink } from "../../spine/connection-manager.ts";
 import { type Subscription, Subscriptions, type Watcher, type WatchEvents } from "../../spine/subscriptions.ts";
-import { callerKey, visibleKey, type Caller } from "../../surface/caller.ts";
+import { anonymous, callerKey, visibleKey, type Caller } from "../../surface/caller.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "../entry.ts";
 import type { Resolved, UriResolver } from "../resolve-uri.ts";
+import { SharedChanges } from "./shared-changes.ts";
+import type { SharedWatchHandle } from "./shared-resource.ts";
 import {
   AnnouncingWatcher,
   WatchedResource,
@@ -82,7 +85,10 @@ interface Shared {
   /** The id of its entry. */
   readonly id: string;
   readonly resource: WatchedResource;
+  /** Watches of callers. */
   watchers: number;
+  /** Whether other replicas watch it through this one, or are told what callers watch. */
+  isShared: boolean;
 }
 
 /** The key of a resource of this process, which may have another value for each caller. No URI starts like this. */
@@ -115,6 +121,9 @@ export class ResourceWatches {
   /** Makes epochs of this process differ from those of another. */
   readonly #process = randomBytes(6).toString("base64url");
   #epochs = 0;
+  /** Number of resources that callers watch. */
+  #watched = 0;
+  #others: SharedChanges | undefined;
 
   constructor(deps: ResourceWatchesDeps) {
     const { clock = systemClock, random = Math.random } = deps;
@@ -133,7 +142,30 @@ export class ResourceWatches {
 
   /** Ends the watches of this process; others end with their link. Callable twice. */
   close(): void {
+    this.#others?.close();
+    this.#others = undefined;
     this.#local.close();
+  }
+
+  /**
+   * Tells the other replicas of a cluster of changes, and announces theirs. Leaves out resources that may have another value for each
+   * caller, those without a source, and those behind a link, whose owner tells each replica. Call it once, before anything is watched.
+   * Returns a function that ends it; callable twice.
+   *
+   * @param report - receives the error when other replicas watch too much.
+   */
+  share(cluster: Pick<Cluster, "replica" | "bus">, report: (cause: unknown) => void): () => void {
+    const { windowMs } = this.#deps;
+    const find = (uri: string): ((watcher: Watcher) => SharedWatchHandle) | undefined => {
+      const resolved = this.#findShared(uri);
+      return resolved && ((watcher) => this.#joinForOthers({ uri, resolved, caller: anonymous }, watcher));
+    };
+    const changes = new SharedChanges({ cluster, find, windowMs, maxWatched, clock: this.#clock, report });
+    this.#others = changes;
+    return () => {
+      this.#others = undefined;
+      changes.close();
+    };
   }
 
   /** Number of watched resources. */
@@ -153,9 +185,9 @@ export class ResourceWatches {
 
   /** Returns whether a caller may watch these resources in addition. Call it before watching for a caller. */
   hasRoom(uris: Iterable<string>, caller: Caller): boolean {
-    const wanted = Array.from(uris, (uri) => ({ uri, key: this.#find(uri, caller)?.key }));
-    let size = this.#shared.size;
-    for (const uri of this.#reserved) if (!this.#shared.has(uri)) size += 1;
+    const wanted = Array.from(uris, (uri) => ({ uri, key: this.#keyOfWatched(this.#find(uri, caller)) }));
+    let size = this.#watched;
+    for (const uri of this.#reserved) if (this.#keyOfWatched(this.#shared.get(uri)) === undefined) size += 1;
     for (const { uri, key } of wanted) if (key === undefined && !this.#reserved.has(uri)) size += 1;
     const keys = wanted.map(({ key }) => key);
     return size <= maxWatched && this.#counts.hasRoom(caller, keys);
@@ -206,9 +238,9 @@ export class ResourceWatches {
     const known = this.#at(keyOf(wanted, watch), resolved.id);
     const shared = known ?? this.#share(wanted, watch);
     const { key, resource } = shared;
-    shared.watchers += 1;
     const uncount = this.#counts.add(caller, key);
     const subscription = this.#subscribe(shared, watcher, watch);
+    this.#addWatcher(shared, wanted);
     let abort: AbortController | undefined;
     let isOver = false;
     return {
@@ -225,8 +257,60 @@ export class ResourceWatches {
         abort?.abort();
         subscription.end();
         uncount();
-        shared.watchers -= 1;
-        if (shared.watchers === 0) this.#shared.delete(key);
+        this.#removeWatcher(shared, wanted);
+      },
+    };
+  }
+
+  #addWatcher(shared: Shared, { uri, resolved }: Wanted): void {
+    shared.watchers += 1;
+    if (shared.watchers > 1) return;
+    this.#watched += 1;
+    if (this.#others !== undefined && this.#findShared(uri)?.id === resolved.id) this.#others.watched(uri);
+  }
+
+  #removeWatcher(shared: Shared, { uri, resolved }: Wanted): void {
+    shared.watchers -= 1;
+    if (shared.watchers > 0) return;
+    this.#watched -= 1;
+    if (this.#others !== undefined && this.#findShared(uri)?.id === resolved.id) this.#others.unwatched(uri);
+    this.#drop(shared);
+  }
+
+  #drop(shared: Shared): void {
+    if (shared.watchers === 0 && !shared.isShared) this.#shared.delete(shared.key);
+  }
+
+  /** Returns the resource of a URI if it has one value for all callers, and a source that can be read again. */
+  #findShared(uri: string): Resolved | undefined {
+    const resolved = this.#deps.resolve(uri);
+    const watch = resolved?.watch;
+    return watch === undefined || "followHere" in watch || watch.refresh === undefined ? undefined : resolved;
+  }
+
+  #joinForOthers(wanted: Wanted, watcher: Watcher): SharedWatchHandle {
+    const { watch, id } = wanted.resolved;
+    const shared = this.#at(keyOf(wanted, watch), id) ?? this.#share(wanted, watch);
+    const { resource } = shared;
+    shared.isShared = true;
+    const subscription = this.#subscribe(shared, watcher, watch);
+    const latest = (): unknown => this.#latest(shared);
+    return {
+      get mark() {
+        return latest() === undefined ? undefined : resource.mark;
+      },
+      get isRemote() {
+        return resource.isRemote;
+      },
+      reopen: () => subscription.reopen(),
+      announce: () => {
+        resource.countChange();
+        subscription.announce();
+      },
+      end: () => {
+        subscription.end();
+        shared.isShared = false;
+        this.#drop(shared);
       },
     };
   }
@@ -262,6 +346,10 @@ export class ResourceWatches {
     return first === undefined || first.id === id ? key : `[${JSON.stringify(id)}${key}`;
   }
 
+  #keyOfWatched(shared: Shared | undefined): string | undefined {
+    return shared === undefined || shared.watchers === 0 ? undefined : shared.key;
+  }
+
   #latest({ key }: Shared): { readonly value: unknown } | undefined {
     return this.#deps.subscriptions.latest(key) ?? this.#localSubscriptions.latest(key);
   }
@@ -277,7 +365,7 @@ export class ResourceWatches {
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
     const resource = new WatchedResource({ watch, caller, epoch, changes: this.changes, clock: this.#clock });
     const key = this.#keyFor(keyOf(wanted, watch), resolved.id);
-    const shared: Shared = { key, id: resolved.id, resource, watchers: 0 };
+    const shared: Shared = { key, id: resolved.id, resource, watchers: 0, isShared: false };
     this.#shared.set(key, shared);
     return shared;
   }

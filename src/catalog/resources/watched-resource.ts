@@ -223,6 +223,11 @@ export class WatchedResource {
     return pump((signal) => this.#follow(link, signal), seen, link);
   }
 
+  /** Counts a change of which the stream tells nothing: another process has seen it. */
+  countChange(): void {
+    this.#version += 1;
+  }
+
   /** Makes the owner read the source once. `undefined` if the resource has no source. */
   refresh(signal: AbortSignal): Promise<unknown> | undefined {
     const { watch } = this.#deps;

@@ -1,0 +1,154 @@
+import type { Clock } from "../../spine/clock.ts";
+import { Throttle } from "../../spine/throttle.ts";
+import type { Watcher } from "../../spine/subscriptions.ts";
+import type { Mark } from "./watched-resource.ts";
+
+/** A change that a replica has seen, as it tells the others. */
+export interface ChangeNotice {
+  /** Identifies the newest value; `undefined` if texts may have been lost, so that no value is known. */
+  readonly digest: string | undefined;
+  /** Whether the value may have been another one in between. */
+  readonly isRepeated: boolean;
+}
+
+/** A watch of a resource for other replicas, beside the watches of callers. */
+export interface SharedWatchHandle {
+  /** The newest position; `undefined` while the newest value is not known. */
+  readonly mark: Mark | undefined;
+  /** Whether the resource is of another process, which tells every replica itself. */
+  readonly isRemote: boolean;
+  /** Reads the source again, perhaps later, and opens the watch of it again. Announces nothing. */
+  reopen(): void;
+  /** Announces a change of which the source has told nothing. */
+  announce(): void;
+  end(): void;
+}
+
+/** Dependencies of a {@link SharedResource}. */
+export interface SharedResourceDeps {
+  /** Starts the watch. */
+  readonly follow: (watcher: Watcher) => SharedWatchHandle;
+  readonly clock: Clock;
+  /** Called once with the first value. */
+  opened(resource: SharedResource): void;
+  /** Receives the changes that other replicas may not know of, as the throttle of the resource allows. */
+  changed(notice: ChangeNotice): void;
+}
+
+/**
+ * Milliseconds between two notices of values that a read found after a notice, and no stream has announced. Two replicas whose sources
+ * return another value at every read would otherwise notify each other without end.
+ */
+export const foundWindowMs = 2000;
+
+/** A resource whose changes travel between replicas. Call `end()` when done. */
+export class SharedResource implements Watcher {
+  readonly #deps: SharedResourceDeps;
+  readonly #watch: SharedWatchHandle;
+  readonly #foundThrottle: Throttle;
+  /** The position that was seen last. */
+  #seen: Mark | undefined;
+  /** The notice after which the stream was opened again; set until its first value has come. */
+  #asked: ChangeNotice | undefined;
+  /** Notices that came while no value was known, as one. */
+  #late: ChangeNotice | undefined;
+  /** Whether another replica has last seen a value that the source here did not have. */
+  #isBehind = false;
+  /** Whether the source has failed since its last value. */
+  #hasFailed = false;
+  /** A change here that the others do not know of. */
+  #untold: ChangeNotice | undefined;
+  /** Whether the change that is announced came from another replica. */
+  #isRelaying = false;
+
+  constructor(deps: SharedResourceDeps) {
+    const { clock } = deps;
+    this.#deps = deps;
+    this.#foundThrottle = new Throttle({ clock, windowMs: foundWindowMs, fire: () => this.tell() });
+    this.#watch = deps.follow(this);
+  }
+
+  get isRemote(): boolean {
+    return this.#watch.isRemote;
+  }
+
+  /** Whether a value was seen. */
+  get isOpen(): boolean {
+    return this.#seen !== undefined;
+  }
+
+  end(): void {
+    this.#foundThrottle.dispose();
+    this.#watch.end();
+  }
+
+  /** Tells the other replicas which value is the newest here; later, if none was seen yet. */
+  tell(isRepeated = false): void {
+    if (this.#seen !== undefined) this.#deps.changed({ digest: this.#seen.digest, isRepeated });
+  }
+
+  /** Compares a notice of another replica with the newest value: reads the source again if that differs. */
+  receive(notice: ChangeNotice): void {
+    const mark = this.#asked === undefined ? this.#watch.mark : undefined;
+    if (mark === undefined) {
+      this.#late = this.#late === undefined ? notice : { digest: this.#late.digest && notice.digest, isRepeated: true };
+      return;
+    }
+    if (notice.digest === mark.digest) {
+      this.#foundThrottle.dispose();
+      if (notice.isRepeated || this.#isBehind) this.#relay();
+      return;
+    }
+    this.#asked = notice;
+    this.#watch.reopen();
+    // The stream has ended: its value is final.
+    if (this.#watch.mark !== undefined) this.#asked = undefined;
+  }
+
+  moved(): void {
+    const { mark, isRemote } = this.#watch;
+    if (mark === undefined) {
+      this.#hasFailed ||= this.#asked === undefined && this.#seen !== undefined;
+      return;
+    }
+    const before = this.#seen;
+    this.#seen = mark;
+    if (this.#isRelaying) return;
+    if (before === undefined) this.#deps.opened(this);
+    else this.#compare(before, mark);
+    if (isRemote) return;
+    const late = this.#late;
+    this.#late = undefined;
+    if (late !== undefined) this.receive(late);
+  }
+
+  changed(): void {
+    const notice = this.#untold;
+    this.#untold = undefined;
+    if (notice !== undefined) this.tell(notice.isRepeated);
+  }
+
+  #compare(before: Mark, { digest }: Mark): void {
+    const isSame = before.digest === digest;
+    const asked = this.#asked;
+    this.#asked = undefined;
+    if (asked === undefined) {
+      if (isSame && !this.#hasFailed) return;
+      this.#untold = { digest, isRepeated: this.#hasFailed || this.#untold !== undefined };
+      this.#hasFailed = false;
+      return;
+    }
+    if (asked.digest === undefined || asked.digest === digest || !isSame) this.#relay();
+    else this.#isBehind = true;
+    // The stream that was closed may have been about to report this value.
+    if (!isSame && asked.digest !== digest) this.#foundThrottle.touch();
+  }
+
+  /** Announces a change here that another replica has told of. */
+  #relay(): void {
+    this.#isBehind = false;
+    this.#isRelaying = true;
+    this.#watch.announce();
+    this.#isRelaying = false;
+  }
+}

@@ -28,10 +28,7 @@ export const repeatMs = 10_000;
 const forgetMs = 3 * repeatMs;
 
 /** Replicas whose watches are followed. */
-const maxReplicas = 64;
-
-/** Resources that are watched elsewhere only, and followed here. */
-const maxFollowed = 16_384;
+const maxReplicas = 32;
 
 /** Bytes of entries in one text, which the bus bounds at 64 KiB. An entry has at most 6 bytes for each unit of a URI. */
 const maxTextBytes = 60_000;
@@ -100,10 +97,8 @@ class Outbox {
 
 /** The URIs that each of the other replicas watches, as it has told. */
 class WatchedElsewhere {
-  /** The time when each replica's watch of a URI is forgotten, by URI. */
+  /** The time when a replica's watch is forgotten, by replica and URI. */
   readonly #until = new Map<string, Map<string, number>>();
-  /** Number of URIs, by replica. */
-  readonly #counts = new Map<string, number>();
   readonly #most: number;
 
   /** @param most - URIs of one replica. */
@@ -112,44 +107,30 @@ class WatchedElsewhere {
   }
 
   has(uri: string): boolean {
-    return this.#until.has(uri);
+    for (const own of this.#until.values()) if (own.has(uri)) return true;
+    return false;
   }
 
   /** Adds or renews a watch. Returns false if there is no room. */
   add(replica: string, uri: string, until: number): boolean {
-    const known = this.#until.get(uri);
-    if (known?.has(replica) !== true) {
-      const count = this.#counts.get(replica) ?? 0;
-      const isNewReplica = count === 0 && this.#counts.size >= maxReplicas;
-      if (count >= this.#most || isNewReplica || (known === undefined && this.#until.size >= maxFollowed)) return false;
-      this.#counts.set(replica, count + 1);
-    }
-    const own = known ?? new Map<string, number>();
-    own.set(replica, until);
-    this.#until.set(uri, own);
+    const own = this.#until.get(replica) ?? new Map<string, number>();
+    if (own.size === 0 ? this.#until.size >= maxReplicas : own.size >= this.#most && !own.has(uri)) return false;
+    this.#until.set(replica, own.set(uri, until));
     return true;
   }
 
   remove(replica: string, uri: string): void {
-    const own = this.#until.get(uri);
-    if (own?.delete(replica) !== true) return;
-    if (own.size === 0) this.#until.delete(uri);
-    const left = (this.#counts.get(replica) ?? 1) - 1;
-    if (left > 0) this.#counts.set(replica, left);
-    else this.#counts.delete(replica);
+    const own = this.#until.get(replica);
+    if (own?.delete(uri) === true && own.size === 0) this.#until.delete(replica);
   }
 
   /** Removes the watches whose time is over. Returns their URIs. */
   expire(now: number): readonly string[] {
-    const over: string[] = [];
-    for (const [uri, own] of [...this.#until]) {
-      for (const [replica, until] of [...own]) {
-        if (until > now) continue;
-        this.remove(replica, uri);
-        over.push(uri);
-      }
-    }
-    return over;
+    const over: (readonly [string, string])[] = [];
+    for (const [replica, own] of this.#until)
+      for (const [uri, until] of own) if (until <= now) over.push([replica, uri]);
+    for (const [replica, uri] of over) this.remove(replica, uri);
+    return over.map(([, uri]) => uri);
   }
 }
 
@@ -260,10 +241,9 @@ export class SharedChanges {
   #reportFull(): void {
     if (this.#isFull) return;
     this.#isFull = true;
-    const doing = "Cannot follow all resources that other replicas watch";
-    this.#deps.report(
-      new SurfaceError("OVERFLOW", `${doing}: the bound is ${maxFollowed} of ${maxReplicas} replicas; watch fewer`),
-    );
+    const { maxWatched, report } = this.#deps;
+    const bound = `the bound is ${maxReplicas} replicas, each with ${maxWatched} resources; run fewer, or watch fewer`;
+    report(new SurfaceError("OVERFLOW", `Cannot follow all resources that other replicas watch: ${bound}`));
   }
 
   #follow(uri: string): void {

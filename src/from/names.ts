@@ -30,23 +30,24 @@ export function toDotted(keys: readonly string[]): string {
   return keys.map((key) => key.replaceAll("%", "%25").replaceAll(".", "%2E")).join(".");
 }
 
+/** Encodes a text for a segment of a URI: only letters, digits, `-`, `_`, `.` and `~` stay. Half of a surrogate pair gives `undefined`. */
+export function encodeSegment(text: string): string | undefined {
+  try {
+    return encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  } catch {
+    return undefined;
+  }
+}
+
 function encode(key: string): string {
   // URI parsers drop these segments, encoded or not.
   if (key === "" || key === "." || key === "..") {
     throw new SurfaceError("INVALID_NAME", `Cannot name a state: "${key}" cannot be a segment of a URI`);
   }
-  try {
-    return encodeURIComponent(key).replaceAll(
-      /[!'()*]/g,
-      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-    );
-  } catch (cause) {
-    throw new SurfaceError(
-      "INVALID_NAME",
-      "Cannot name a state: its key has half of a surrogate pair, which no URI can hold",
-      { cause },
-    );
-  }
+  const encoded = encodeSegment(key);
+  if (encoded !== undefined) return encoded;
+  const problem = "its key has half of a surrogate pair, which no URI can hold";
+  throw new SurfaceError("INVALID_NAME", `Cannot name a state: ${problem}`);
 }
 
 /**

@@ -210,6 +210,11 @@ export class SchemaDocument {
   }
 }
 
+/** Returns the value that a fragment `/pointer`, percent-encoded, points at; `undefined` if nothing is there. */
+export function followFragment(root: unknown, fragment: string): unknown {
+  return follow(root, decode(fragment));
+}
+
 function follow(root: unknown, pointer: string): unknown {
   let node: unknown = root;
   for (const part of pointer.split("/").slice(1)) {

@@ -91,7 +91,7 @@ describe("the bundle", () => {
     ["from/agent", /\/from\/(?:agentic|invoker|openapi|orpc|rpc|trpc)\/|\/sdk-v1\//],
     ["from/trpc", /\/from\/(?:agent|agentic|invoker|openapi|orpc)\/|\/sdk-v1\//],
     ["from/orpc", /\/from\/(?:agent|agentic|invoker|openapi|trpc)\/|\/sdk-v1\//],
-    ["from/openapi", /\/from\/(?:agent|agentic|invoker|orpc|rpc|trpc)\/|\/sdk-v1\//],
+    ["from/openapi", /\/from\/(?:agent|agentic|invoker|orpc|trpc)\/|\/sdk-v1\//],
     ["sdk-v1", /\/from\//],
     ["otel", /\/(?:from|sdk-v1)\//],
     ["audit", /\/(?:from|sdk-v1)\//],

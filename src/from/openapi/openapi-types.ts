@@ -1,5 +1,5 @@
 import type { TypeProblem } from "../../tags/type-problem.ts";
-import type { OpenApiExposure } from "./expose.ts";
+import type { RpcResourceOptions, RpcToolOptions } from "../rpc/expose.ts";
 
 /** The key of a document's operations in its type. There is no such symbol at run time. */
 declare const kOpenApi: unique symbol;
@@ -21,27 +21,42 @@ export interface OpenApiDocument<TPaths = unknown, TOperations = unknown> {
   readonly openapi: string;
 }
 
+/** Options of an operation as a tool. */
+export type OpenApiWriteOptions = RpcToolOptions & {
+  /** The name of the tool. @default the key, with `_` for characters that no name has */
+  readonly name?: string;
+};
+
+/** Options of an operation as a tool that only reads. */
+export type OpenApiReadOptions = Omit<OpenApiWriteOptions, "destructive">;
+
+/** Options of an operation as a resource. */
+export type OpenApiResourceOptions = RpcResourceOptions & {
+  /** The end of its URI. @default the key, with `_` for characters that no name has */
+  readonly name?: string;
+};
+
+/** The value of one operation in an expose map. An operation that is left out is not exposed. */
+export type OpenApiExposure =
+  | "read"
+  | "write"
+  | "resource"
+  | { readonly read: OpenApiReadOptions }
+  | { readonly write: OpenApiWriteOptions }
+  | { readonly resource: OpenApiResourceOptions };
+
 /** Exposures by operation. */
 export type OpenApiExposeMap = Readonly<Record<string, OpenApiExposure | undefined>>;
 
-/** A method -> its key in a path item of `openapi-typescript`. */
-interface Methods {
-  readonly GET: "get";
-  readonly HEAD: "head";
-  readonly POST: "post";
-  readonly PUT: "put";
-  readonly PATCH: "patch";
-  readonly DELETE: "delete";
-  readonly OPTIONS: "options";
-}
+type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /** A field; `never` if it is missing, or cannot be present. */
 type At<TObject, TKey> = TKey extends keyof TObject ? Exclude<TObject[TKey], undefined> : never;
 
-/** paths, key -> the operation under `"GET /pets"`; `never` if there is not one. */
-type OperationAt<TPaths, TKey> = TKey extends `${infer Method extends keyof Methods} ${infer Path}`
-  ? At<At<TPaths, Path>, Methods[Method]>
-  : never;
+/** paths, operations, key -> the operation under an operationId or `"GET /pets"`; `never` if there is not one. */
+type OperationAt<TPaths, TOperations, TKey> = TKey extends `${infer Name extends Method} ${infer Path}`
+  ? At<At<TPaths, Path>, Lowercase<Name>>
+  : At<TOperations, TKey>;
 
 /** The operations of a path item that only read. */
 type ReadsOf<TItem> = At<TItem, "get"> | At<TItem, "head">;
@@ -56,30 +71,29 @@ type RequiresInput<TOperation> =
 
 type KindOf<TValue> = TValue extends string ? TValue : keyof TValue;
 
-// One value of a union that does not fit is enough.
-/** The problem of a value, of an operation that only reads or may change something; `unknown` if it fits. */
-type ValueProblem<TIsRead, TOperation, TValue> = [Extract<KindOf<TValue>, "read" | "resource">] extends [never]
-  ? unknown
-  : [TIsRead] extends [false]
-    ? TypeProblem<'this operation may change something: expose it as "write"'>
-    : ["resource"] extends [KindOf<TValue>]
-      ? RequiresInput<TOperation> extends true
-        ? TypeProblem<'an operation with a required input cannot be a resource: expose it as "read"'>
-        : unknown
-      : unknown;
-
-/** A key with a method and a path. */
-type RouteProblem<TPaths, TKey, TValue> = [OperationAt<TPaths, TKey>] extends [never]
-  ? TypeProblem<`"${TKey & string}" is not an operation of this document`>
-  : ValueProblem<TKey extends `${"GET" | "HEAD"} ${string}` ? true : false, OperationAt<TPaths, TKey>, TValue>;
-
 // The type of an operation is in its path item too. Two with equal types are not told apart: startup does that.
-/** An operationId. */
-type IdProblem<TPaths, TOperations, TKey, TValue> = TKey extends keyof TOperations
-  ? [Extract<KindOf<TValue>, "read" | "resource">] extends [never]
+/** Whether the operation under a key only reads. */
+type IsRead<TPaths, TOperation, TKey> = TKey extends `${Method} ${string}`
+  ? TKey extends `${"GET" | "HEAD"} ${string}`
+    ? true
+    : false
+  : TOperation extends ReadsOf<TPaths[keyof TPaths]>
+    ? true
+    : false;
+
+// One value of a union that does not fit is enough.
+/** The problem of a value; `unknown` if it fits. */
+type ExposureProblem<TPaths, TOperation, TKey, TValue> = [TOperation] extends [never]
+  ? TypeProblem<`"${TKey & string}" is not an operation of this document`>
+  : [Extract<KindOf<TValue>, "read" | "resource">] extends [never]
     ? unknown
-    : ValueProblem<TOperations[TKey] extends ReadsOf<TPaths[keyof TPaths]> ? true : false, TOperations[TKey], TValue>
-  : TypeProblem<`"${TKey & string}" is not an operation of this document`>;
+    : [IsRead<TPaths, TOperation, TKey>] extends [false]
+      ? TypeProblem<'this operation may change something: expose it as "write"'>
+      : "resource" extends KindOf<TValue>
+        ? RequiresInput<TOperation> extends true
+          ? TypeProblem<'an operation with a required input cannot be a resource: expose it as "read"'>
+          : unknown
+        : unknown;
 
 /** document, expose map -> the map, or problems by key. */
 export type OpenApiExpose<TDocument, TExpose> = TDocument extends {
@@ -88,40 +102,14 @@ export type OpenApiExpose<TDocument, TExpose> = TDocument extends {
   ? unknown extends Paths
     ? unknown
     : {
-        readonly [Key in keyof TExpose]: Key extends `${keyof Methods} /${string}`
-          ? RouteProblem<Paths, Key, TExpose[Key]>
-          : IdProblem<Paths, Operations, Key, TExpose[Key]>;
+        readonly [Key in keyof TExpose]: ExposureProblem<Paths, OperationAt<Paths, Operations, Key>, Key, TExpose[Key]>;
       }
   : unknown;
 
-type Letter =
-  | "a"
-  | "b"
-  | "c"
-  | "d"
-  | "e"
-  | "f"
-  | "g"
-  | "h"
-  | "i"
-  | "j"
-  | "k"
-  | "l"
-  | "m"
-  | "n"
-  | "o"
-  | "p"
-  | "q"
-  | "r"
-  | "s"
-  | "t"
-  | "u"
-  | "v"
-  | "w"
-  | "x"
-  | "y"
-  | "z";
-type Plain = Letter | Uppercase<Letter> | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "_" | "." | "-";
+type CharactersOf<TText, TFound = never> = TText extends `${infer First}${infer Rest}`
+  ? CharactersOf<Rest, TFound | First>
+  : TFound;
+type Plain = CharactersOf<"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-">;
 
 /** Whether a text has a character, and only plain ones. */
 type IsPlain<TText> = TText extends `${infer First}${infer Rest}`
@@ -161,22 +149,22 @@ type NameOfKey<TKey extends string> = string extends TKey
   ? string
   : IsPlain<TKey> extends true
     ? TKey
-    : TKey extends `${infer Method extends keyof Methods} /${infer Path}`
+    : TKey extends `${infer Name extends Method} /${infer Path}`
       ? [WordsOf<Path>] extends [never]
         ? Escaped<TKey>
-        : `${Method}_${WordsOf<Path>}`
+        : `${Name}_${WordsOf<Path>}`
       : Escaped<TKey>;
 
-/** An exposure -> the option `name`; `never` if it has none. */
-type GivenName<TValue> =
-  TValue extends Readonly<Record<string, { readonly name: infer Name extends string }>> ? Name : never;
-
-type NameOf<TKey, TValue> = [GivenName<TValue>] extends [never] ? NameOfKey<TKey & string> : GivenName<TValue>;
+/** A key, its exposure -> the name. */
+type NameOf<TKey, TValue> =
+  TValue extends Readonly<Record<string, { readonly name: infer Name extends string }>>
+    ? Name
+    : NameOfKey<TKey & string>;
 
 type NamesWith<TExpose, TKind> = {
   [Key in keyof TExpose]: [Extract<KindOf<Exclude<TExpose[Key], undefined>>, TKind>] extends [never]
     ? never
-    : NameOf<Key, TExpose[Key]>;
+    : NameOf<Key, Exclude<TExpose[Key], undefined>>;
 }[keyof TExpose];
 
 /** An expose map -> the names of the source. */

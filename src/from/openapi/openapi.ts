@@ -1,22 +1,18 @@
-import { body as toBody, jsonBody } from "../../catalog/content/resource-body.ts";
-import type { MountedOperation, MountedResource, MountSource } from "../../catalog/mounts/mount.ts";
-import { operationRegistry, type RegisteredOperation } from "../../catalog/mounts/operation-registry.ts";
-import { readResource } from "../../catalog/mounts/read-mounted.ts";
+import type { MountSource } from "../../catalog/mounts/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { isRecord } from "../../options/is-object.ts";
 import { callable, required, text, type OptionFields } from "../../options/option.ts";
 import { invalidOption, readOptions } from "../../options/read-options.ts";
-import { isJsonObject, toList } from "../../schema/json.ts";
-import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
+import { isJsonObject, toList, type JsonValue } from "../../schema/json.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { anyCodec } from "../../schema/wire-codec.ts";
-import { doing, naming, partOf, readDocument, textOf, type DocumentReader } from "./document.ts";
-import { readKind, toName, type ReadExposure } from "./expose.ts";
+import { toTexts, type RpcProcedure } from "../rpc/procedure.ts";
+import { createRpcSource, readExposeValue, type Exposed, type ExposureForms } from "../rpc/source.ts";
+import { doing, DocumentReader, naming, partOf, textOf } from "./document.ts";
 import type { OpenApiDocument, OpenApiExpose, OpenApiExposeMap, OpenApiNames } from "./openapi-types.ts";
 import { readInput } from "./parameters.ts";
 import { UrlTemplate } from "./request-url.ts";
-import { readResponses } from "./responses.ts";
-import { maxTextBytes } from "./schemas.ts";
+import { assertFits, readResponses } from "./responses.ts";
+import { maxTextBytes, SchemaConverter } from "./schemas.ts";
 import { send, type OpenApiCredentials, type OpenApiFetch, type PreparedOperation } from "./send.ts";
 
 /** Options of {@link fromOpenApi}. */
@@ -35,13 +31,7 @@ export interface OpenApiOptions {
 const maxTitleBytes = 128;
 
 const fields: OptionFields<OpenApiOptions> = { baseUrl: required(text), credentials: callable, fetch: callable };
-
-/** An exposed operation. */
-interface Exposed extends ReadExposure {
-  readonly name: string;
-  readonly prepared: PreparedOperation;
-  readonly texts: { readonly title?: string; readonly description?: string };
-}
+const exposures: ExposureForms<"read" | "write" | "resource"> = { words: ["read", "write", "resource"], fixed: [] };
 
 /** A document and the options for its operations. */
 interface Source extends Pick<PreparedOperation, "credentials" | "fetch"> {
@@ -56,95 +46,73 @@ function readBaseUrl(given: string): URL {
   throw invalidOption(doing, '"baseUrl" must be an http: or https: URL without credentials, query and fragment');
 }
 
-function textsOf(operation: object): Exposed["texts"] {
-  const [summary, described] = [textOf(operation, "summary"), textOf(operation, "description")];
-  const description = described ?? summary;
-  return {
-    ...(summary === undefined ? {} : { title: clipText(summary, maxTitleBytes) }),
-    ...(description === undefined ? {} : { description: clipText(description, maxTextBytes) }),
-  };
-}
-
 function securityOf(reader: DocumentReader, operation: object): readonly string[] {
   const given = toList(partOf(operation, "security") ?? partOf(reader.root, "security"));
   return [...new Set(given.flatMap((one) => (isRecord(one) ? Object.keys(one) : [])))];
 }
 
-function assertKind(key: string, as: ReadExposure["as"], { found: { method }, input }: PreparedOperation): void {
+function assertKind(key: string, as: string, { method, isRequired }: { method: string; isRequired: boolean }): void {
   if (as === "write") return;
   const isSafe = method === "GET" || method === "HEAD";
-  if (isSafe && (as === "read" || (method === "GET" && !input.isRequired))) return;
+  if (isSafe && (as === "read" || (method === "GET" && !isRequired))) return;
   const why = isSafe
     ? 'only a GET without required inputs can be a resource; expose it as "read"'
     : `${method} may change something; expose it as "write"`;
   throw new SurfaceError("WRONG_KIND", `Cannot expose operation "${key}" as "${as}": ${why}`);
 }
 
-function prepare(key: string, value: unknown, { reader, base, credentials, fetch }: Source): Exposed {
-  const exposure = readKind(key, value);
-  const found = reader.find(key);
-  const input = readInput(reader, found);
-  const { method, path, operation } = found;
-  const prepared: PreparedOperation = {
-    found,
-    about: Object.freeze({ key, method, path, security: Object.freeze(securityOf(reader, operation)) }),
-    isRead: exposure.as !== "write",
-    ...{ input, credentials, fetch },
-    responses: readResponses(reader, operation),
-    url: new UrlTemplate(base, path, input.parameters),
-  };
-  assertKind(key, exposure.as, prepared);
-  const { name, ...options }: { readonly name?: unknown } = exposure.options;
-  if (name !== undefined && typeof name !== "string")
-    throw invalidOption(`Cannot expose operation "${key}"`, '"name" must be a text');
-  return { as: exposure.as, options, name: name ?? toName(key), prepared, texts: textsOf(operation) };
-}
-
-function toTool({ as, options, name, prepared, texts }: Exposed): RegisteredOperation {
-  const { output } = prepared.responses;
-  const operation: MountedOperation = {
-    ...texts,
-    ...options,
-    name,
-    type: as === "read" ? "query" : "mutation",
-    inputSchema: prepared.input.schema,
-    ...(output === undefined ? {} : { outputSchema: output }),
-  };
-  return [operation, (args: unknown, context) => send(prepared, isJsonObject(args) ? args : {}, context)];
-}
-
-/** Returns a content. The output of a tool is validated by the app; that of a resource here. */
-function toContent(value: unknown, { responses: { output } }: PreparedOperation): unknown {
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && output === undefined) return toBody({ mimeType: "text/plain", text: value });
-  const json = anyCodec.encode(value);
-  if (output === undefined) return jsonBody(json);
-  const checked = fromJsonSchema(output)["~standard"].validate(json);
-  if (!("then" in checked) && checked.issues === undefined) return jsonBody(json);
-  throw new SurfaceError(
-    "INVALID_OUTPUT",
-    "Cannot use a response of the API: it does not fit the schema of the document",
-  );
-}
-
-function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "resources" | "read">> {
-  const byName = new Map(exposed.map((one) => [one.name, one] as const));
-  if (byName.size < exposed.length) {
-    throw new SurfaceError(
-      "NAME_COLLISION",
-      `${doing}: two resources have one name; give one of them the option "name"`,
-    );
-  }
-  const listed = exposed.map(({ name, options, texts }): MountedResource =>
-    readResource({ ...texts, ...options, path: name }, ""),
-  );
+function toProcedure(prepared: PreparedOperation, operation: object, isResource: boolean): RpcProcedure {
+  const { input, isRead } = prepared;
+  const { output, texts } = prepared.responses;
+  const summary = textOf(operation, "summary");
+  const description = textOf(operation, "description") ?? summary;
   return {
-    resources: () => listed,
-    async read(path, context) {
-      const found = byName.get(path);
-      return found === undefined ? undefined : toContent(await send(found.prepared, {}, context), found.prepared);
+    kind: isRead ? "query" : "mutation",
+    texts: toTexts(summary && clipText(summary, maxTitleBytes), description && clipText(description, maxTextBytes)),
+    ...(output === undefined && texts[0] !== undefined ? { mimeType: texts[0] } : {}),
+    input: {
+      json: input.schema,
+      isRequired: () => input.isRequired,
+      empty: () => ({}),
+      root: "",
+      decode: (args) => args,
     },
+    // The app validates the output of a tool. It has been read as JSON.
+    output: output && { json: output, encode: (json) => (isResource ? assertFits(json, output) : (json as JsonValue)) },
+    call: (args, call) => send(prepared, isJsonObject(args) ? args : {}, call),
+    toError: (cause) => cause,
   };
+}
+
+function readEntry(key: string, value: unknown, { reader, base, ...sender }: Source): Exposed {
+  const attempt = `Cannot expose operation "${key}"`;
+  const { as, options: given } = readExposeValue(attempt, value, exposures);
+  const { name = toName(key), ...options }: { readonly name?: unknown } = given;
+  if (typeof name !== "string") throw invalidOption(attempt, '"name" must be a text');
+  const found = reader.find(key);
+  const { method, path, operation } = found;
+  const input = readInput(new SchemaConverter(reader, "input"), found);
+  assertKind(key, as, { method, isRequired: input.isRequired });
+  const about = Object.freeze({ key, method, path, security: Object.freeze(securityOf(reader, operation)) });
+  const url = new UrlTemplate(base, path, input.parameters);
+  const isResource = as === "resource";
+  const prepared = {
+    ...sender,
+    about,
+    isRead: as !== "write",
+    input,
+    responses: readResponses(reader, operation),
+    url,
+  };
+  return { name, procedure: toProcedure(prepared, operation, isResource), as: isResource ? as : "tool", options };
+}
+
+const unplain = /[^A-Za-z0-9_.-]+/g;
+
+/** Returns the name for a key: runs of other characters than letters, digits, `_`, `-` and dots become one `_`. */
+function toName(key: string): string {
+  const parts = key.split(unplain).filter((part) => part !== "");
+  return parts.join("_");
 }
 
 /**
@@ -169,24 +137,10 @@ export function fromOpenApi<$Document extends OpenApiDocument, const $Expose ext
   expose: $Expose & NoInfer<OpenApiExpose<$Document, $Expose>>,
   options: OpenApiOptions,
 ): MountSource<OpenApiNames<$Expose>> {
-  const {
-    baseUrl,
-    credentials,
-    fetch = globalThis.fetch,
-  } = readOptions<OpenApiOptions, typeof fields>(options, fields, doing);
-  const reader = readDocument(document);
-  if (!isRecord(expose)) throw invalidOption(doing, "the map, the second argument, must be an object of keys");
-  const source = { reader, base: readBaseUrl(baseUrl), credentials, fetch };
-  const exposed = Object.entries<unknown>({ ...expose })
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => naming(key, () => prepare(key, value, source)));
-  const registry = operationRegistry(exposed.filter(({ as }) => as !== "resource").map(toTool));
-  const resources = exposed.filter(({ as }) => as === "resource");
-  return Object.freeze({
-    list: () => registry.list(),
-    // A document does not change.
-    subscribe: () => () => {},
-    invoke: (name, input, context) => registry.invoke(name, input, context),
-    ...(resources.length === 0 ? {} : toResources(resources)),
-  } satisfies MountSource);
+  const read = readOptions<OpenApiOptions, typeof fields>(options, fields, doing);
+  const { baseUrl, credentials, fetch = globalThis.fetch } = read;
+  const source = { reader: new DocumentReader(document), base: readBaseUrl(baseUrl), credentials, fetch };
+  return createRpcSource<OpenApiNames<$Expose>>(expose, (key, value) =>
+    naming(key, () => readEntry(key, value, source)),
+  );
 }

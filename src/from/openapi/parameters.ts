@@ -1,15 +1,15 @@
-import { isJsonObject, setOwn, toList, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
-import { clipText } from "../../schema/visible-text.ts";
 import {
-  fieldsIn,
-  partOf,
-  resolve,
-  textOf,
-  unsupported,
-  type DocumentReader,
-  type FoundOperation,
-} from "./document.ts";
-import { maxTextBytes, SchemaConverter } from "./schemas.ts";
+  getOwn,
+  isJsonObject,
+  setOwn,
+  toList,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+} from "../../schema/json.ts";
+import { clipText } from "../../schema/visible-text.ts";
+import { fieldsIn, partOf, resolve, textOf, unsupported, type FoundOperation } from "./document.ts";
+import { maxTextBytes, type SchemaConverter } from "./schemas.ts";
 
 /** The place of a parameter in a request. */
 export type ParameterPlace = "path" | "query" | "header";
@@ -20,8 +20,10 @@ export interface Parameter {
   readonly place: ParameterPlace;
   readonly style: "simple" | "form" | "deepObject" | "json";
   readonly explode: boolean;
-  readonly isRequired: boolean;
 }
+
+/** Returns the argument of a parameter; `undefined` for one that is missing or null. */
+export type ArgumentOf = (parameter: Pick<Parameter, "name" | "place">) => JsonValue | undefined;
 
 /** The input of an operation. */
 export interface RequestInput {
@@ -31,14 +33,15 @@ export interface RequestInput {
   readonly schema: JsonSchema;
   /** Whether a call without arguments is invalid. */
   readonly isRequired: boolean;
-  /** Splits arguments by place. */
-  readonly split: (args: JsonObject) => SplitArguments;
+  /** Finds arguments by their parameters. */
+  readonly argumentsOf: (args: JsonObject) => ArgumentOf;
 }
 
-/** The arguments of a call, by place. */
-export interface SplitArguments {
-  readonly values: Readonly<Record<ParameterPlace, JsonObject>>;
-  readonly body: JsonValue | undefined;
+/** A property of an input. */
+interface Field {
+  readonly name: string;
+  readonly json: JsonObject;
+  readonly isRequired: boolean;
 }
 
 const places: readonly ParameterPlace[] = ["path", "query", "header"];
@@ -64,163 +67,113 @@ export function jsonContentOf(content: unknown): readonly [mediaType: string, sc
   return found === undefined ? undefined : [found[0], partOf(found[1], "schema")];
 }
 
-interface ReadParameter extends Parameter {
-  readonly json: JsonObject;
+function placeOf(name: string, found: string | undefined, what: string): ParameterPlace {
+  const place = places.find((one) => one === found);
+  if (name === "" || place === undefined) {
+    throw unsupported(`${what} must have a name, and be in the path, the query or a header`);
+  }
+  if (place === "header" && !headerName.test(name)) throw unsupported(`${what} is no name of a header`);
+  return place;
 }
 
-/** Reads the input of one operation. */
-class InputReader {
-  readonly #reader: DocumentReader;
-  readonly #schemas: SchemaConverter;
-
-  constructor(reader: DocumentReader) {
-    this.#reader = reader;
-    this.#schemas = new SchemaConverter(reader, "input");
+function styleOf(given: unknown, place: ParameterPlace, what: string): Parameter["style"] {
+  const content = partOf(given, "content");
+  if (content !== undefined) {
+    if (jsonContentOf(content) === undefined) throw unsupported(`${what} is not JSON`);
+    return "json";
   }
-
-  read({ operation, item, method }: FoundOperation): RequestInput {
-    const parameters = this.#parameters(item, operation);
-    const body = this.#body(operation, method);
-    const fields: [string, JsonObject, boolean][] = parameters.map(({ name, json, isRequired }) => [
-      name,
-      json,
-      isRequired,
-    ]);
-    if (body !== undefined) fields.push(["body", body.json, body.isRequired]);
-    const areDistinct = new Set(fields.map(([name]) => name)).size === fields.length;
-    const schema = this.#schemas.withDefinitions(areDistinct ? toObject(fields) : toNested(parameters, fields));
-    return {
-      parameters,
-      bodyType: body?.mediaType,
-      schema,
-      isRequired: toList(schema["required"]).length > 0,
-      split: areDistinct ? (args) => splitFlat(args, parameters) : splitNested,
-    };
-  }
-
-  /** Reads parameters. Those of the operation replace those of its path. */
-  #parameters(item: object, operation: object): readonly ReadParameter[] {
-    const merged = new Map<string, ReadParameter>();
-    for (const owner of [item, operation]) {
-      for (const given of toList(partOf(owner, "parameters"))) {
-        const read = this.#parameter(resolve(this.#reader.root, given));
-        if (read !== undefined) merged.set(`${read.place} ${read.name}`, read);
-      }
-    }
-    return [...merged.values()];
-  }
-
-  /** Returns a parameter; `undefined` for one that an agent never sets. */
-  #parameter(given: unknown): ReadParameter | undefined {
-    const name = textOf(given, "name") ?? "";
-    const found = textOf(given, "in");
-    if (found === "cookie" || (found === "header" && reservedHeader.test(name))) return undefined;
-    const what = `its parameter ${JSON.stringify(name.slice(0, 64))}`;
-    const place = this.#placeOf(name, found, what);
-    const json = this.#jsonOf(given, what);
-    const style = json === undefined ? this.#styleOf(place, given, what) : "json";
-    const explode = partOf(given, "explode");
-    return {
-      ...{ name, place, style },
-      explode: typeof explode === "boolean" ? explode : style === "form",
-      isRequired: place === "path" || partOf(given, "required") === true,
-      json: this.#described(json === undefined ? partOf(given, "schema") : json[1], textOf(given, "description")),
-    };
-  }
-
-  #placeOf(name: string, found: string | undefined, what: string): ParameterPlace {
-    const place = places.find((one) => one === found);
-    if (name === "" || place === undefined) {
-      throw unsupported(`${what} must have a name, and be in the path, the query or a header`);
-    }
-    if (place === "header" && !headerName.test(name)) throw unsupported(`${what} is no name of a header`);
-    return place;
-  }
-
-  /** Returns the content of a parameter that is JSON; `undefined` for one with a style. */
-  #jsonOf(given: unknown, what: string): ReturnType<typeof jsonContentOf> {
-    const content = partOf(given, "content");
-    const json = jsonContentOf(content);
-    if (content !== undefined && json === undefined) throw unsupported(`${what} is not JSON`);
-    return json;
-  }
-
-  #styleOf(place: ParameterPlace, given: unknown, what: string): Parameter["style"] {
-    const supported = stylesOf[place];
-    const wanted = partOf(given, "style") ?? supported[0];
-    const style = supported.find((one) => one === wanted);
-    if (style !== undefined) return style;
-    throw unsupported(`${what} has a style other than ${supported.join(" and ")}`);
-  }
-
-  #described(schema: unknown, description: string | undefined): JsonObject {
-    const json = this.#schemas.convert(schema ?? true);
-    const isDescribed = description === undefined || json["description"] !== undefined;
-    return isDescribed ? json : { ...json, description: clipText(description, maxTextBytes) };
-  }
-
-  #body(
-    operation: object,
-    method: string,
-  ): { readonly mediaType: string; readonly json: JsonObject; readonly isRequired: boolean } | undefined {
-    const given = resolve(this.#reader.root, partOf(operation, "requestBody"));
-    if (given === undefined) return undefined;
-    const isRequired = partOf(given, "required") === true;
-    const json = method === "GET" || method === "HEAD" ? undefined : jsonContentOf(partOf(given, "content"));
-    if (json === undefined) {
-      if (!isRequired) return undefined;
-      throw unsupported("it requires a body that is not JSON, or that its method does not have");
-    }
-    const [mediaType, schema] = json;
-    return { mediaType, json: this.#described(schema, textOf(given, "description")), isRequired };
-  }
+  const supported = stylesOf[place];
+  const wanted = partOf(given, "style") ?? supported[0];
+  const style = supported.find((one) => one === wanted);
+  if (style === undefined) throw unsupported(`${what} has a style other than ${supported.join(" and ")}`);
+  return style;
 }
 
-function toObject(fields: readonly (readonly [name: string, json: JsonObject, isRequired: boolean])[]): JsonObject {
+function toDescribed(schemas: SchemaConverter, schema: unknown, owner: unknown): JsonObject {
+  const json = schemas.convert(schema ?? true);
+  const description = textOf(owner, "description");
+  const isDescribed = description === undefined || json["description"] !== undefined;
+  return isDescribed ? json : { ...json, description: clipText(description, maxTextBytes) };
+}
+
+/** Returns a parameter; `undefined` for one that an agent never sets. */
+function readParameter(schemas: SchemaConverter, given: unknown): (Parameter & Field) | undefined {
+  const name = textOf(given, "name") ?? "";
+  const found = textOf(given, "in");
+  if (found === "cookie" || (found === "header" && reservedHeader.test(name))) return undefined;
+  const what = `its parameter ${JSON.stringify(name.slice(0, 64))}`;
+  const place = placeOf(name, found, what);
+  const style = styleOf(given, place, what);
+  const schema = style === "json" ? jsonContentOf(partOf(given, "content"))?.[1] : partOf(given, "schema");
+  const explode = partOf(given, "explode");
+  return {
+    ...{ name, place, style },
+    explode: typeof explode === "boolean" ? explode : style === "form",
+    isRequired: place === "path" || partOf(given, "required") === true,
+    json: toDescribed(schemas, schema, given),
+  };
+}
+
+/** Reads parameters. Those of the operation replace those of its path. */
+function readParameters(schemas: SchemaConverter, { item, operation }: FoundOperation): readonly (Parameter & Field)[] {
+  const given = [item, operation].flatMap((owner) => toList(partOf(owner, "parameters")));
+  const read = given.map((one) => readParameter(schemas, resolve(schemas.root, one)));
+  const present = read.filter((one) => one !== undefined);
+  return [...new Map(present.map((one) => [`${one.place} ${one.name}`, one] as const)).values()];
+}
+
+function readBody(
+  schemas: SchemaConverter,
+  { operation, method }: FoundOperation,
+): (Field & Pick<RequestInput, "bodyType">) | undefined {
+  const given = resolve(schemas.root, partOf(operation, "requestBody"));
+  const isRequired = partOf(given, "required") === true;
+  const json = method === "GET" || method === "HEAD" ? undefined : jsonContentOf(partOf(given, "content"));
+  if (json !== undefined) {
+    return { name: "body", bodyType: json[0], json: toDescribed(schemas, json[1], given), isRequired };
+  }
+  if (isRequired) throw unsupported("it requires a body that is not JSON, or that its method does not have");
+  return undefined;
+}
+
+function toObject(fields: readonly Field[]): JsonObject {
   const properties: Record<string, JsonValue> = {};
-  for (const [name, json] of fields) setOwn(properties, name, json);
-  const names = fields.flatMap(([name, , isRequired]) => (isRequired ? [name] : []));
+  for (const { name, json } of fields) setOwn(properties, name, json);
+  const names = fields.flatMap(({ name, isRequired }) => (isRequired ? [name] : []));
   const required = names.length === 0 ? {} : { required: names };
   return { type: "object", properties, ...required, additionalProperties: false };
 }
 
-/** Returns the schema of arguments by place: two parameters have one name. */
-function toNested(
-  parameters: readonly ReadParameter[],
-  fields: readonly (readonly [name: string, json: JsonObject, isRequired: boolean])[],
-): JsonObject {
-  const nested = places.flatMap((place) => {
-    const own = parameters.filter((parameter) => parameter.place === place);
-    if (own.length === 0) return [];
-    const json = toObject(own.map(({ name, json: one, isRequired }) => [name, one, isRequired] as const));
-    return [[place, json, own.some(({ isRequired }) => isRequired)] as const];
+/** Returns the arguments of each place as one. */
+function toGroups(parameters: readonly (Parameter & Field)[]): readonly Field[] {
+  return places.flatMap((name) => {
+    const own = parameters.filter(({ place }) => place === name);
+    return own.length === 0 ? [] : [{ name, json: toObject(own), isRequired: own.some((one) => one.isRequired) }];
   });
-  // The body is the last field, behind all parameters.
-  return toObject([...nested, ...fields.slice(parameters.length)]);
-}
-
-function splitFlat(args: JsonObject, parameters: readonly Parameter[]): SplitArguments {
-  const values: Record<ParameterPlace, Record<string, JsonValue>> = { path: {}, query: {}, header: {} };
-  for (const { name, place } of parameters) {
-    const value = Object.hasOwn(args, name) ? args[name] : undefined;
-    if (value !== undefined) setOwn(values[place], name, value);
-  }
-  return { values, body: Object.hasOwn(args, "body") ? args["body"] : undefined };
-}
-
-function splitNested(args: JsonObject): SplitArguments {
-  const at = (place: string): JsonObject => {
-    const given = args[place];
-    return isJsonObject(given) ? given : {};
-  };
-  return { values: { path: at("path"), query: at("query"), header: at("header") }, body: args["body"] };
 }
 
 /**
- * Reads the input of an operation: its parameters and its body, flat unless two have one name.
+ * Reads the input of an operation: its parameters and its body, flat unless two have one name, else by place.
  *
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` for a style, a body or a schema that is not supported.
  */
-export function readInput(reader: DocumentReader, found: FoundOperation): RequestInput {
-  return new InputReader(reader).read(found);
+export function readInput(schemas: SchemaConverter, found: FoundOperation): RequestInput {
+  const parameters = readParameters(schemas, found);
+  const body = readBody(schemas, found);
+  const bodies = body === undefined ? [] : [body];
+  const names = [...parameters, ...bodies].map(({ name }) => name);
+  const isFlat = new Set(names).size === names.length;
+  const fields = [...(isFlat ? parameters : toGroups(parameters)), ...bodies];
+  return {
+    parameters,
+    bodyType: body?.bodyType,
+    schema: schemas.withDefinitions(toObject(fields)),
+    isRequired: fields.some(({ isRequired }) => isRequired),
+    argumentsOf:
+      (args) =>
+      ({ name, place }) => {
+        const owner = isFlat ? args : getOwn(args, place);
+        return (isJsonObject(owner) ? getOwn(owner, name) : undefined) ?? undefined;
+      },
+  };
 }

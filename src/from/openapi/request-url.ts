@@ -1,22 +1,22 @@
 import { Refusal } from "../../errors.ts";
-import { getOwn, isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { encodeSegment } from "../names.ts";
 import { unsupported } from "./document.ts";
-import type { Parameter } from "./parameters.ts";
+import type { ArgumentOf, Parameter } from "./parameters.ts";
 
 const maxDecodings = 8;
+const variable = /\{([^{}]*)\}/g;
 
 /** Refuses an argument. @param problem - the end of the sentence about it. */
-export function refuseArgument(name: string, problem: string): Refusal {
+function refuseArgument(name: string, problem: string): Refusal {
   return new Refusal("VALIDATION_ERROR", `the argument ${JSON.stringify(name)} ${problem}`);
 }
 
 /** Encodes a text for a segment or the query: only letters, digits, `-`, `_`, `.` and `~` stay. */
 function encode(name: string, text: string): string {
-  try {
-    return encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
-  } catch {
-    throw refuseArgument(name, "has half of a character, which no URL can hold");
-  }
+  const encoded = encodeSegment(text);
+  if (encoded === undefined) throw refuseArgument(name, "has half of a character, which no URL can hold");
+  return encoded;
 }
 
 /** Returns the text of a scalar. */
@@ -26,7 +26,7 @@ function toText(name: string, value: JsonValue | undefined): string {
   throw refuseArgument(name, value === null ? "has a null" : "has values within values, which its place cannot hold");
 }
 
-/** Returns the present fields of an object, or a scalar or list as it is. */
+/** Returns the present fields of an object. */
 function partsOf(value: JsonObject): readonly (readonly [string, JsonValue])[] {
   return Object.entries(value).flatMap(([key, one]) =>
     one === undefined || one === null ? [] : [[key, one] as const],
@@ -44,45 +44,37 @@ function toSimple({ name, style, explode }: Parameter, value: JsonValue, write: 
     .join(",");
 }
 
-function toPair(name: string, key: string, value: JsonValue): string {
-  return `${encode(name, key)}=${encode(name, toText(name, value))}`;
-}
-
-function toDeepPairs(name: string, value: JsonValue): readonly string[] {
-  if (!isJsonObject(value)) throw refuseArgument(name, "must be an object");
-  return partsOf(value).flatMap(([key, one]) => {
-    const all: readonly JsonValue[] = Array.isArray(one) ? one : [one];
-    return all.map((each) => toPair(name, `${name}[${key}]`, each));
-  });
+/** Returns the parts of a value that are a pair each; `undefined` for a value that is one pair. */
+function toParts({ name, style, explode }: Parameter, value: JsonValue): ReturnType<typeof partsOf> | undefined {
+  if (style === "deepObject") {
+    if (isJsonObject(value)) return partsOf(value).map(([key, one]) => [`${name}[${key}]`, one]);
+    throw refuseArgument(name, "must be an object");
+  }
+  if (!explode || style === "json") return undefined;
+  if (Array.isArray(value)) return value.map((one) => [name, one]);
+  return isJsonObject(value) ? partsOf(value) : undefined;
 }
 
 /** Returns pairs of the query. @param taken - the names of all its parameters. */
 function toPairs(parameter: Parameter, value: JsonValue, taken: ReadonlySet<string>): readonly string[] {
-  const { name, style, explode } = parameter;
-  if (style === "json") return [toPair(name, name, JSON.stringify(value))];
-  if (style === "deepObject") return toDeepPairs(name, value);
-  if (Array.isArray(value) && explode) return value.map((one) => toPair(name, name, one));
-  if (!isJsonObject(value) || !explode) {
+  const { name } = parameter;
+  const parts = toParts(parameter, value);
+  if (parts === undefined) {
     const text = toSimple({ ...parameter, explode: false }, value, (one) => encode(name, one));
     return text === "" && value !== "" ? [] : [`${encode(name, name)}=${text}`];
   }
-  // Its fields stand beside the other parameters.
-  const other = partsOf(value).find(([key]) => taken.has(key));
-  if (other === undefined) return partsOf(value).map(([key, one]) => toPair(name, key, one));
+  // The fields of an object stand beside the other parameters.
+  const other = parts.find(([key]) => key !== name && taken.has(key));
+  if (other === undefined) return parts.map(([key, one]) => `${encode(name, key)}=${encode(name, toText(name, one))}`);
   throw refuseArgument(name, `has the field ${JSON.stringify(other[0])}, which is another parameter`);
 }
 
 /** Returns a text without its percent-encodings, however often it is encoded. */
 function decodeAll(text: string): string {
   let decoded = text;
-  for (let count = 0; count < maxDecodings && decoded.includes("%"); count += 1) {
-    const before = decoded;
-    // Byte by byte: a dot is one byte in every encoding of it that a server might accept here.
-    decoded = decoded.replaceAll(/%([0-7][0-9A-Fa-f])/g, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-    if (decoded === before) break;
-  }
+  // Byte by byte: a dot is one byte in every encoding of it that a server might accept here.
+  const toChar = (_: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
+  for (let count = 0; count < maxDecodings; count += 1) decoded = decoded.replaceAll(/%([0-7][0-9A-Fa-f])/g, toChar);
   return decoded;
 }
 
@@ -94,69 +86,58 @@ function leavesPath(text: string): boolean {
 
 /** The URL of an operation: a template, at one origin. */
 export class UrlTemplate {
-  readonly #base: URL;
-  readonly #prefix: string;
-  readonly #segments: readonly string[];
+  readonly #start: string;
+  readonly #path: string;
   readonly #parameters: readonly Parameter[];
   readonly #names: ReadonlySet<string>;
 
   /** @throws SurfaceError `SCHEMA_UNSUPPORTED` for a template that is no path, or whose variables are not its path parameters. */
   constructor(base: URL, path: string, parameters: readonly Parameter[]) {
-    this.#base = base;
-    this.#prefix = base.pathname.replace(/\/$/, "");
-    this.#segments = path.split("/").slice(1);
+    this.#start = base.origin + base.pathname.replace(/\/$/, "");
+    this.#path = path;
     this.#parameters = parameters;
     this.#names = new Set(parameters.filter(({ place }) => place === "query").map(({ name }) => name));
-    const variables = new Set(Array.from(path.matchAll(/\{([^{}]*)\}/g), ([, name]) => name));
+    const variables = new Set(Array.from(path.matchAll(variable), ([, name]) => name));
     const declared = parameters.filter(({ place }) => place === "path");
-    const isDeclared = declared.length === variables.size && declared.every(({ name }) => variables.has(name));
-    const literal = path
-      .replaceAll(/\{[^{}]*\}/g, "x")
-      .split("/")
-      .slice(1);
-    if (isDeclared && !path.includes("\\") && this.#toUrl(literal, []) !== undefined) return;
-    throw unsupported(
-      isDeclared
-        ? "its path must be percent-encoded segments, none of them dots"
-        : "the variables of its path and its path parameters differ",
-    );
+    if (declared.length !== variables.size || !declared.every(({ name }) => variables.has(name))) {
+      throw unsupported("the variables of its path and its path parameters differ");
+    }
+    if (path.includes("\\") || this.#toUrl(path.replaceAll(variable, "x"), []) === undefined) {
+      throw unsupported("its path must be percent-encoded segments, none of them dots");
+    }
   }
 
   /** Returns the URL of a call. @throws Refusal `VALIDATION_ERROR` for a value that its place cannot hold. */
-  build(path: JsonObject, query: JsonObject): URL {
-    const ofPath = new Map(this.#parameters.flatMap((one) => (one.place === "path" ? [[one.name, one]] : [])));
-    const segments = this.#segments.map((segment) =>
-      segment.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => toPathText(ofPath.get(name), getOwn(path, name))),
-    );
-    const pairs = this.#parameters.flatMap((one) => {
-      const value = one.place === "query" && Object.hasOwn(query, one.name) ? query[one.name] : undefined;
-      return value === undefined || value === null ? [] : toPairs(one, value, this.#names);
+  build(argumentOf: ArgumentOf): URL {
+    const path = this.#path.replaceAll(variable, (_, name: string) => {
+      const parameter = this.#parameters.find((one) => one.place === "path" && one.name === name);
+      return toPathText(name, parameter, argumentOf({ name, place: "path" }));
     });
-    const url = this.#toUrl(segments, pairs);
+    const pairs = this.#parameters.flatMap((one) => {
+      const value = one.place === "query" ? argumentOf(one) : undefined;
+      return value === undefined ? [] : toPairs(one, value, this.#names);
+    });
+    const url = this.#toUrl(path, pairs);
     if (url === undefined) throw new Refusal("VALIDATION_ERROR", "the arguments would change the path of the request");
     return url;
   }
 
-  /** Returns the URL with these segments; `undefined` if URL parsing would read others, or another origin. */
-  #toUrl(segments: readonly string[], pairs: readonly string[]): URL | undefined {
-    const path = `${this.#prefix}/${segments.join("/")}`;
+  /** Returns the URL with this path; `undefined` if URL parsing would read another path, or another origin. */
+  #toUrl(path: string, pairs: readonly string[]): URL | undefined {
+    const target = this.#start + path;
     const search = pairs.length === 0 ? "" : `?${pairs.join("&")}`;
-    const { origin } = this.#base;
-    const url = new URL(`${origin}${path}${search}`);
+    const url = new URL(target + search);
     // The same text is the same segments: none was dropped, and no value has ended one.
-    return url.href === `${origin}${path}${search}` && url.pathname === path ? url : undefined;
+    return url.href === target + search && url.origin + url.pathname === target ? url : undefined;
   }
 }
 
 /** Returns the text of a path argument. An empty one would merge two segments. */
-function toPathText(parameter: Parameter | undefined, value: JsonValue | undefined): string {
-  if (parameter === undefined || value === undefined)
-    throw new Refusal("VALIDATION_ERROR", "a path argument is missing");
-  const { name } = parameter;
+function toPathText(name: string, parameter: Parameter | undefined, value: JsonValue | undefined): string {
+  if (parameter === undefined || value === undefined) throw refuseArgument(name, "is missing");
   const text = toSimple(parameter, value, (one) => {
-    if (leavesPath(one))
-      throw refuseArgument(name, 'must not be empty, and no part of it may be "." or "..", encoded or not');
-    return encode(name, one);
+    if (!leavesPath(one)) return encode(name, one);
+    throw refuseArgument(name, 'must not be empty, and no part of it may be "." or "..", encoded or not');
   });
   if (text === "") throw refuseArgument(name, "must not be empty");
   return text;

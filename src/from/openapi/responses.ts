@@ -1,6 +1,6 @@
 import { createRetryable } from "../../catalog/own-refusals.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
-import type { JsonSchema } from "../../schema/json.ts";
+import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { fieldsIn, partOf, resolve, textOf, type DocumentReader } from "./document.ts";
 import { isJsonMedia, jsonContentOf } from "./parameters.ts";
@@ -19,58 +19,50 @@ export interface DeclaredResponses {
   readonly output: JsonSchema | undefined;
   /** Media types of texts that it declares. */
   readonly texts: readonly string[];
-  /** Returns the declaration of an error. */
-  readonly errorOf: (status: number) => DeclaredError | undefined;
-}
-
-/** A declared error. */
-export interface DeclaredError {
-  readonly description: string | undefined;
-  /** The schema of its JSON body. */
-  readonly schema: JsonSchema | undefined;
+  /** Returns the declaration of an error: the description of its status, and the schema of its JSON body. */
+  readonly errorOf: (status: number) => {
+    readonly description: string | undefined;
+    readonly schema: JsonSchema | undefined;
+  };
 }
 
 /** Bytes of a response, after decompression, that are read. */
-export const maxResponseBytes = 1_048_576;
+const maxResponseBytes = 1_048_576;
 
 /** Bytes of an error's body that are read; a refusal carries no more. */
 const maxErrorBytes = 16_384;
 
 const maxRetryMs = 86_400_000;
 
-/** Reads the declared responses of an operation. Schemas of errors are converted when the API first answers with one. */
-export function readResponses(reader: DocumentReader, operation: object): DeclaredResponses {
-  const declared = new Map(
-    fieldsIn(partOf(operation, "responses")).map(([status, given]) => [status.toUpperCase(), given]),
-  );
-  const schemaOf = (given: unknown): JsonSchema | undefined => {
-    const content = jsonContentOf(partOf(given, "content"));
-    if (content?.[1] === undefined) return undefined;
-    const converter = new SchemaConverter(reader, "output");
-    return converter.withDefinitions(converter.convert(content[1]));
-  };
-  const succeeding = [...declared].filter(([status]) => /^2(?:\d\d|XX)$/.test(status));
-  const results = succeeding.map(([, given]) => resolve(reader.root, given));
-  const texts = results.flatMap((given) =>
-    fieldsIn(partOf(given, "content")).flatMap(([type]) => (isJsonMedia(type) ? [] : [mediaTypeOf(type)])),
-  );
-  return {
-    output: results.length === 1 && texts.length === 0 ? schemaOf(results[0]) : undefined,
-    texts: texts.filter((type) => type.startsWith("text/")),
-    errorOf(status) {
-      const given = declared.get(String(status)) ?? declared.get("4XX") ?? declared.get("DEFAULT");
-      if (given === undefined) return undefined;
-      const found = resolve(reader.root, given);
-      return {
-        description: declared.has(String(status)) ? textOf(found, "description") : undefined,
-        schema: schemaOf(found),
-      };
-    },
-  };
-}
-
 function mediaTypeOf(header: string | null): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+function schemaOf(reader: DocumentReader, response: unknown): JsonSchema | undefined {
+  const schema = jsonContentOf(partOf(response, "content"))?.[1];
+  if (schema === undefined) return undefined;
+  const converter = new SchemaConverter(reader, "output");
+  return converter.withDefinitions(converter.convert(schema));
+}
+
+/** Reads the declared responses of an operation. Schemas of errors are converted when the API first answers with one. */
+export function readResponses(reader: DocumentReader, operation: object): DeclaredResponses {
+  const fields = fieldsIn(partOf(operation, "responses"));
+  const declared = new Map(fields.map(([status, given]) => [status.toUpperCase(), given]));
+  const results = [...declared].flatMap(([status, given]) =>
+    /^2(?:\d\d|XX)$/.test(status) ? [resolve(reader.root, given)] : [],
+  );
+  const types = results.flatMap((given) => fieldsIn(partOf(given, "content")).map(([type]) => type));
+  const others = types.filter((type) => !isJsonMedia(type)).map(mediaTypeOf);
+  return {
+    output: results.length === 1 && others.length === 0 ? schemaOf(reader, results[0]) : undefined,
+    texts: others.filter((type) => type.startsWith("text/")),
+    errorOf(status) {
+      const own = resolve(reader.root, declared.get(String(status)));
+      const found = own ?? resolve(reader.root, declared.get("4XX") ?? declared.get("DEFAULT"));
+      return { description: textOf(own, "description"), schema: schemaOf(reader, found) };
+    },
+  };
 }
 
 /** Ends a body that is not read. A pending one would keep its connection. */
@@ -79,23 +71,17 @@ export function discard({ body }: OpenApiResponse): void {
   if (body !== null && !body.locked) void body.cancel().catch(() => {});
 }
 
-/** Reads at most `most` bytes of text; `undefined` for a longer body. @throws for bytes that are not UTF-8. */
-async function readText(response: OpenApiResponse, most: number): Promise<string | undefined> {
-  if (response.body === null) return "";
-  const reader = response.body.getReader();
+/** Reads at most `most` bytes of text; `undefined` for a longer body, which ends there. @throws for bytes that are not UTF-8. */
+async function readText({ body }: OpenApiResponse, most: number): Promise<string | undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.length;
-    if (bytes > most) {
-      void reader.cancel().catch(() => {});
-      return undefined;
-    }
-    text += decoder.decode(value, { stream: true });
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > most) return undefined;
+    text += decoder.decode(chunk, { stream: true });
   }
+  return text + decoder.decode();
 }
 
 function invalidResponse(problem: string, cause?: unknown): SurfaceError {
@@ -106,8 +92,15 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalidResponse("its body is not JSON", cause);
+    throw invalidResponse("it is not JSON", cause);
   }
+}
+
+/** Returns a value that fits a schema. @throws SurfaceError `INVALID_OUTPUT`. */
+export function assertFits(value: unknown, schema: JsonSchema): JsonValue {
+  const checked = fromJsonSchema(schema)["~standard"].validate(value);
+  if (!("then" in checked) && checked.issues === undefined) return checked.value;
+  throw invalidResponse("it does not fit the schema of the document");
 }
 
 /**
@@ -120,9 +113,8 @@ export async function readResult(response: OpenApiResponse, { texts }: DeclaredR
   const isText = type === "text/plain" || texts.includes(type);
   if (!isText && type !== "" && !isJsonMedia(type) && response.body !== null) {
     discard(response);
-    throw invalidResponse(
-      `its media type is ${JSON.stringify(type.slice(0, 64))}, which the document does not declare`,
-    );
+    const shown = JSON.stringify(type.slice(0, 64));
+    throw invalidResponse(`its media type is ${shown}, which the document does not declare`);
   }
   const text = await readText(response, maxResponseBytes);
   if (text === undefined) {
@@ -141,38 +133,27 @@ function retryAfterOf({ headers }: OpenApiResponse): number | undefined {
   return Number.isNaN(ms) || given.startsWith("-") ? undefined : Math.min(maxRetryMs, Math.max(0, ms));
 }
 
-/** Returns the body of an error if it fits its schema. */
-async function readDetails(response: OpenApiResponse, schema: JsonSchema | undefined): Promise<unknown> {
-  const type = mediaTypeOf(response.headers.get("content-type"));
-  if (schema === undefined || !isJsonMedia(type)) {
-    discard(response);
-    return undefined;
-  }
-  const text = await readText(response, maxErrorBytes);
-  if (text === undefined || text === "") return undefined;
-  const value: unknown = parse(text);
-  const checked = fromJsonSchema(schema)["~standard"].validate(value);
-  return "then" in checked || checked.issues !== undefined ? undefined : value;
-}
-
-/** Returns the refusal for a response with a status of 4xx. Its body is shown only if the document declares it. */
+/** Returns the refusal for a response with a status of 4xx. Its body is shown only if it fits the schema that the document declares. */
 export async function toRefusal(response: OpenApiResponse, { errorOf }: DeclaredResponses): Promise<Refusal> {
-  const { status } = response;
+  const { status, headers } = response;
   const code = `UPSTREAM_${status}`;
-  const refused = `the API refused the request with status ${status}`;
-  if (status === 429) {
-    discard(response);
-    const retryAfterMs = retryAfterOf(response);
-    if (retryAfterMs === undefined) return createRetryable(code, `${refused}: too many requests`);
-    return createRetryable(code, `${refused}: wait ${retryAfterMs} ms before the next`, { retryAfterMs });
-  }
+  let message = `the API refused the request with status ${status}`;
+  let details: unknown;
   try {
-    const { description, schema } = errorOf(status) ?? {};
-    const message = description === undefined ? refused : `${refused}: ${description}`;
-    return new Refusal(code, message, await readDetails(response, schema));
+    if (status === 429) {
+      const retryAfterMs = retryAfterOf(response);
+      if (retryAfterMs === undefined) return createRetryable(code, `${message}: too many requests`);
+      return createRetryable(code, `${message}: wait ${retryAfterMs} ms before the next`, { retryAfterMs });
+    }
+    const { description, schema } = errorOf(status);
+    if (description !== undefined) message += `: ${description}`;
+    if (schema !== undefined && isJsonMedia(headers.get("content-type") ?? "")) {
+      details = assertFits(parse((await readText(response, maxErrorBytes)) ?? ""), schema);
+    }
   } catch {
-    // The status is the answer, also if the body breaks or its declaration cannot be converted.
+    // The status is the answer, also if the body breaks or is not what the document declares.
+  } finally {
     discard(response);
-    return new Refusal(code, refused);
   }
+  return new Refusal(code, message, details);
 }

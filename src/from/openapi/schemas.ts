@@ -56,6 +56,11 @@ export class SchemaConverter {
   readonly #definitions: Record<string, JsonValue> = {};
   #nodes = 0;
 
+  /** The document. */
+  get root(): object {
+    return this.#reader.root;
+  }
+
   constructor(reader: DocumentReader, side: "input" | "output") {
     this.#reader = reader;
     this.#absent = side === "input" ? "readOnly" : "writeOnly";
@@ -66,8 +71,9 @@ export class SchemaConverter {
     if (typeof node === "boolean") return node ? {} : { not: {} };
     if (!isRecord(node)) throw unsupported("a schema is not an object");
     this.#nodes += 1;
-    if (this.#nodes > maxSchemaNodes) throw unsupported(`a schema has more than ${maxSchemaNodes} parts`);
-    if (depth > maxSchemaDepth) throw unsupported("a schema is nested too deep, or is an object that contains itself");
+    if (this.#nodes > maxSchemaNodes || depth > maxSchemaDepth) {
+      throw unsupported("a schema is too large, nested too deep, or an object that contains itself");
+    }
     const { is30 } = this.#reader;
     const ref = partOf(node, "$ref");
     // In OpenAPI 3.0 nothing beside a reference counts.
@@ -90,7 +96,7 @@ export class SchemaConverter {
   /** Returns a schema with the definitions that it refers to. */
   withDefinitions(schema: JsonObject): JsonSchema {
     // Converting one adds those that it refers to. A map visits them too.
-    for (const [ref, name] of this.#names) this.#definitions[name] = this.convert(targetOf(this.#reader.root, ref));
+    for (const [ref, name] of this.#names) this.#definitions[name] = this.convert(targetOf(this.root, ref));
     return this.#names.size === 0 ? schema : { ...schema, $defs: this.#definitions };
   }
 
@@ -108,15 +114,12 @@ export class SchemaConverter {
 
   #dropAbsent(copy: Record<string, JsonValue>, node: object): void {
     const { properties, required } = copy;
-    const isAbsent = (schema: unknown): boolean => partOf(resolve(this.#reader.root, schema), this.#absent) === true;
-    const absent = new Set(
-      fieldsIn(partOf(node, "properties")).flatMap(([name, schema]) => (isAbsent(schema) ? [name] : [])),
-    );
-    if (absent.size === 0) return;
+    const isAbsent = (name: unknown): boolean =>
+      typeof name === "string" &&
+      partOf(resolve(this.root, partOf(partOf(node, "properties"), name)), this.#absent) === true;
     if (isJsonObject(properties)) {
-      copy["properties"] = Object.fromEntries(Object.entries(properties).filter(([name]) => !absent.has(name)));
+      copy["properties"] = Object.fromEntries(Object.entries(properties).filter(([name]) => !isAbsent(name)));
     }
-    if (!Array.isArray(required)) return;
-    copy["required"] = required.filter((name) => typeof name !== "string" || !absent.has(name));
+    if (Array.isArray(required)) copy["required"] = required.filter((name) => !isAbsent(name));
   }
 }

@@ -1,10 +1,10 @@
 import { codeOf, Refusal, SurfaceError } from "../../errors.ts";
 import { invalidOption } from "../../options/read-options.ts";
 import { isObject } from "../../options/is-object.ts";
-import { getOwn, type JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { RpcCall } from "../rpc/procedure.ts";
 import type { Caller } from "../../surface/caller.ts";
-import type { FoundOperation } from "./document.ts";
-import type { RequestInput } from "./parameters.ts";
+import type { ArgumentOf, RequestInput } from "./parameters.ts";
 import { isHeaderText, toHeader, type UrlTemplate } from "./request-url.ts";
 import { discard, readResult, toRefusal, type DeclaredResponses, type OpenApiResponse } from "./responses.ts";
 
@@ -45,18 +45,11 @@ export type OpenApiFetch = (url: string, request: OpenApiRequest) => PromiseLike
 export interface PreparedOperation {
   readonly credentials: OpenApiCredentials | undefined;
   readonly fetch: OpenApiFetch;
-  readonly found: FoundOperation;
   readonly about: OpenApiOperation;
   readonly isRead: boolean;
   readonly input: RequestInput;
   readonly responses: DeclaredResponses;
   readonly url: UrlTemplate;
-}
-
-/** The caller of a request, and the signal that ends it. */
-export interface SendCall {
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
 }
 
 /** Codes of failures before anything was sent. */
@@ -74,31 +67,27 @@ function toFailure(cause: unknown, { isRead }: PreparedOperation): Error {
   return new SurfaceError("OUTCOME_UNKNOWN", "The connection to the API broke after the request was sent", { cause });
 }
 
-function toHeaders({ parameters }: RequestInput, given: JsonObject): Record<string, string> {
+function toHeaders({ parameters }: RequestInput, argumentOf: ArgumentOf): Record<string, string> {
   const present = parameters.flatMap((parameter) => {
-    const value = parameter.place === "header" ? getOwn(given, parameter.name) : undefined;
-    return value === undefined || value === null
-      ? []
-      : [[parameter.name.toLowerCase(), toHeader(parameter, value)] as const];
+    const value = parameter.place === "header" ? argumentOf(parameter) : undefined;
+    return value === undefined ? [] : [[parameter.name.toLowerCase(), toHeader(parameter, value)] as const];
   });
   return Object.fromEntries(present);
 }
 
 async function readCredentials(
   { about, credentials }: PreparedOperation,
-  { caller, signal }: SendCall,
+  { caller, signal }: RpcCall,
 ): Promise<Record<string, string>> {
   const given: unknown = await credentials?.(about, caller, signal);
-  return Object.fromEntries(
-    Object.entries<unknown>(isObject(given) ? { ...given } : {}).map(([name, value]) => {
-      if (typeof value === "string" && isHeaderText(value)) return [name.toLowerCase(), value] as const;
-      // Without the value, which is a secret.
-      throw invalidOption(
-        "Cannot use credentials",
-        `header ${JSON.stringify(name)} must be a text of one line of ASCII`,
-      );
-    }),
-  );
+  const headers = Object.entries<unknown>(isObject(given) ? { ...given } : {});
+  const isHeader = (value: unknown): value is string => typeof value === "string" && isHeaderText(value);
+  const wrong = headers.find(([, value]) => !isHeader(value));
+  if (wrong === undefined)
+    return Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  // Without the value, which is a secret.
+  const problem = `header ${JSON.stringify(wrong[0])} must be a text of one line of ASCII`;
+  throw invalidOption("Cannot use credentials", problem);
 }
 
 /**
@@ -107,17 +96,21 @@ async function readCredentials(
  * @throws Refusal for an argument that its place cannot hold, and for a response with a status of 4xx; SurfaceError `OUTCOME_UNKNOWN`,
  * `INVALID_OUTPUT`; an error to mask.
  */
-export async function send(prepared: PreparedOperation, args: JsonObject, call: SendCall): Promise<unknown> {
-  const { found, input, responses, url, fetch } = prepared;
-  const { values, body } = input.split(args);
-  const target = url.build(values.path, values.query);
-  const headers = { ...toHeaders(input, values.header), ...(await readCredentials(prepared, call)) };
-  const hasBody = body !== undefined && input.bodyType !== undefined;
+export async function send(prepared: PreparedOperation, args: JsonObject, call: RpcCall): Promise<unknown> {
+  const { about, input, responses, url, fetch } = prepared;
+  const argumentOf = input.argumentsOf(args);
+  const target = url.build(argumentOf);
+  const headers = { ...toHeaders(input, argumentOf), ...(await readCredentials(prepared, call)) };
+  const body = input.bodyType === undefined ? undefined : args["body"];
   call.signal.throwIfAborted();
   const request: OpenApiRequest = {
-    method: found.method,
-    headers: { accept: "application/json", ...headers, ...(hasBody ? { "content-type": input.bodyType } : {}) },
-    ...(hasBody ? { body: JSON.stringify(body) } : {}),
+    method: about.method,
+    headers: {
+      accept: "application/json",
+      ...headers,
+      ...(body === undefined ? {} : { "content-type": input.bodyType ?? "" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     redirect: "manual",
     signal: call.signal,
   };

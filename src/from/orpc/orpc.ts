@@ -9,7 +9,7 @@ import type { Caller } from "../../surface/caller.ts";
 import { toRpcRefusal } from "../rpc/errors.ts";
 import type { RpcKind } from "../rpc/expose.ts";
 import { reading, textAt, toRpcInput, toRpcOutput, toTexts, type RpcProcedure } from "../rpc/procedure.ts";
-import { createRpcSource } from "../rpc/source.ts";
+import { createRpcSource, readExposeValue, rpcExposures } from "../rpc/source.ts";
 import type { OrpcClient, OrpcExpose, OrpcHints, OrpcKind, OrpcNames } from "./orpc-types.ts";
 
 /** The call of a procedure, for which a client is created. */
@@ -212,23 +212,11 @@ export function fromOrpc<$Router extends object, const $Expose>(
   if (!isRecord(router) || isLazy(router)) {
     throw invalidOption(doing, "the first argument must be a router of oRPC, or a contract: an object of procedures");
   }
-  const given: unknown = expose;
-  const kinds = new Map<string, OrpcKind>();
-  const toExposure = ([key, value]: readonly [string, unknown]): readonly [string, unknown] => {
-    const { kind, exposure } = readKind(key, value);
-    kinds.set(key, kind);
-    return [key, exposure];
-  };
-  const exposures = isRecord(given)
-    ? Object.fromEntries(
-        Object.entries<unknown>({ ...given })
-          .filter(([, value]) => value !== undefined)
-          .map(toExposure),
-      )
-    : given;
   // The compiler holds the client to the router.
   const parts = { router, client: client as AnyClient };
-  return createRpcSource<OrpcNames<$Expose>>(exposures, (key) =>
-    reading(() => readProcedure(key, kinds.get(key) ?? "write", parts), `${doing}: reading "${key}"`),
-  );
+  return createRpcSource<OrpcNames<$Expose>>(expose, (key, value) => {
+    const { kind, exposure } = readKind(key, value);
+    const procedure = reading(() => readProcedure(key, kind, parts), `${doing}: reading "${key}"`);
+    return { procedure, ...readExposeValue(`Cannot expose procedure "${key}"`, exposure, rpcExposures) };
+  });
 }

@@ -24,6 +24,8 @@ export interface RpcTexts {
 export interface RpcProcedure {
   readonly kind: RpcKind;
   readonly texts: RpcTexts;
+  /** The media type of its results, which are texts. @default JSON */
+  readonly mimeType?: string;
   readonly input: RpcInput;
   /** @default any JSON */
   readonly output: RpcOutput | undefined;

@@ -20,33 +20,56 @@ import type { RpcProcedure } from "./procedure.ts";
 import { SubscriptionItems, NewestItems } from "./subscriptions.ts";
 
 /** A procedure and the author's options of its exposure. */
-interface Exposed {
-  readonly key: string;
+export interface Exposed {
+  /** The name of the tool, or the path of the resource. @default the key in the map */
+  readonly name?: string;
   readonly procedure: RpcProcedure;
   readonly as: "tool" | "resource";
   readonly options: object;
 }
 
-/** The fields of a tool that the procedure itself decides. */
-const fixedFields = ["name", "type", "inputSchema", "outputSchema", "errorSchemas", "visibility", "path", "mimeType"];
+type Named = Required<Exposed>;
 
-function readExposure(key: string, value: unknown): Pick<Exposed, "as" | "options"> {
-  const doing = `Cannot expose procedure "${key}"`;
-  const choice = readChoice(value, ["tool", "resource"], {});
+/** The fields that a procedure itself decides. */
+const fixedFields = ["type", "inputSchema", "outputSchema", "errorSchemas", "visibility", "path", "mimeType"];
+
+/** The values of an expose map. */
+export interface ExposureForms<TWord extends string> {
+  readonly words: readonly TWord[];
+  /** Further options that the procedure itself decides. */
+  readonly fixed: readonly string[];
+}
+
+/** The values of the expose map of a router. */
+export const rpcExposures: ExposureForms<Exposed["as"]> = { words: ["tool", "resource"], fixed: ["name"] };
+
+/**
+ * Reads a value of an expose map: a word, or an object with a word and options.
+ *
+ * @param doing - the start of messages.
+ * @throws SurfaceError `INVALID_OPTION`, also for an option that the procedure itself decides.
+ */
+export function readExposeValue<TWord extends string>(
+  doing: string,
+  value: unknown,
+  { words, fixed }: ExposureForms<TWord>,
+): { readonly as: TWord; readonly options: object } {
+  const choice = readChoice(value, words, {});
   if (choice === undefined || !isRecord(choice.given)) {
-    throw invalidOption(doing, 'write "tool", "resource", { tool: { … } } or { resource: { … } }');
+    const all = [...words.map((word) => `"${word}"`), ...words.map((word) => `{ ${word}: { … } }`)];
+    throw invalidOption(doing, `write ${all.slice(0, -1).join(", ")} or ${all.at(-1)}`);
   }
   const { word: as, given: options } = choice;
-  const fixed = fixedFields.find((field) => field in options);
-  if (fixed !== undefined) throw invalidOption(doing, `"${fixed}" is not an option: the procedure decides it`);
+  const decided = [...fixedFields, ...fixed].find((field) => field in options);
+  if (decided !== undefined) throw invalidOption(doing, `"${decided}" is not an option: the API decides it`);
   return { as, options };
 }
 
-function assertKind({ key, procedure: { kind, input }, as }: Exposed): void {
+function assertKind({ name, procedure: { kind, input }, as }: Named): void {
   if (as === "tool") return;
   if (kind !== "mutation" && !input.isRequired()) return;
   const why = kind === "mutation" ? "it may change something" : "it requires an input";
-  throw new SurfaceError("WRONG_KIND", `Cannot expose ${kind} "${key}" as a resource: ${why}; expose it as "tool"`);
+  throw new SurfaceError("WRONG_KIND", `Cannot expose ${kind} "${name}" as a resource: ${why}; expose it as "tool"`);
 }
 
 /** Awaits work of a router. @throws what a caller may see, or an error to mask. */
@@ -63,12 +86,12 @@ function toArgs(input: unknown): JsonObject {
 }
 
 /** Returns the tool of a query or a mutation. */
-function toCallTool({ key, procedure, options }: Exposed): RegisteredOperation {
+function toCallTool({ name, procedure, options }: Named): RegisteredOperation {
   const { kind, texts, input, output } = procedure;
   const operation: MountedOperation = {
     ...texts,
     ...options,
-    name: key,
+    name,
     type: kind === "query" ? "query" : "mutation",
     ...(input.json === undefined ? {} : { inputSchema: input.json }),
     ...(output === undefined ? {} : { outputSchema: output.json }),
@@ -94,28 +117,28 @@ const pulledItems: JsonSchema = withFields(toPullSchema({}), {
 });
 
 /** Returns the tool that pulls some items of a subscription. */
-function toPullTool({ key, procedure, options }: Exposed): RegisteredOperation {
+function toPullTool({ name, procedure, options }: Named): RegisteredOperation {
   const { texts, input } = procedure;
   const timeoutMs: unknown = Reflect.get(options, "timeoutMs");
   const pull = toPullArguments(typeof timeoutMs === "number" ? timeoutMs : undefined);
-  const names = Object.keys(pull.fields);
+  const fields = Object.keys(pull.fields);
   const json = input.json ?? { type: "object", properties: {}, additionalProperties: false };
-  const taken = names.find((name) => isJsonObject(json["properties"]) && Object.hasOwn(json["properties"], name));
+  const taken = fields.find((field) => isJsonObject(json["properties"]) && Object.hasOwn(json["properties"], field));
   if (taken !== undefined) {
     const problem = `its input field "${taken}" has the name of an argument that the tool of every subscription takes`;
-    throw new SurfaceError("INVALID_MEMBER", `Cannot expose subscription "${key}" as a tool: ${problem}; rename it`);
+    throw new SurfaceError("INVALID_MEMBER", `Cannot expose subscription "${name}" as a tool: ${problem}; rename it`);
   }
   const operation: MountedOperation = {
     ...texts,
     ...options,
-    name: key,
+    name,
     type: "query",
     inputSchema: withFields(json, pull.fields),
     outputSchema: pulledItems,
     timeoutMs: pull.wait.maximum + slackMs,
   };
   const run = async (args: unknown, { caller, signal }: MountContext): Promise<JsonValue> => {
-    const [own, limits] = splitFields(toArgs(args), names);
+    const [own, limits] = splitFields(toArgs(args), fields);
     const raw = input.decode(own);
     const open = (ending: AbortSignal): SubscriptionItems =>
       new SubscriptionItems(procedure, raw, { caller, signal: ending });
@@ -131,13 +154,18 @@ function toPullTool({ key, procedure, options }: Exposed): RegisteredOperation {
   return [operation, (args: unknown, context) => withHeartbeat(run(args, context), context)];
 }
 
-/** Resources of queries and subscriptions, by key. */
-function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "resources" | "read" | "watch">> {
-  const procedures = new Map(exposed.map(({ key, procedure }) => [key, procedure] as const));
+/** Resources of queries and subscriptions, by path. @throws SurfaceError `NAME_COLLISION`. */
+function toResources(exposed: readonly Named[]): Required<Pick<MountSource, "resources" | "read" | "watch">> {
+  const procedures = new Map(exposed.map(({ name, procedure }) => [name, procedure] as const));
+  if (procedures.size < exposed.length) {
+    const problem = 'two resources have one name; give one of them the option "name"';
+    throw new SurfaceError("NAME_COLLISION", `Cannot expose resources: ${problem}`);
+  }
   const subscriptions = new NewestItems();
-  const listed = exposed.map(({ key, procedure: { texts }, options }): MountedResource =>
-    readResource({ ...texts, ...options, path: key }, ""),
-  );
+  const listed = exposed.map(({ name, procedure, options }): MountedResource => {
+    const mimeType = procedure.mimeType === undefined ? {} : { mimeType: procedure.mimeType };
+    return readResource({ ...procedure.texts, ...mimeType, ...options, path: name }, "");
+  });
   return {
     resources: () => listed,
     async read(path, { caller, signal }) {
@@ -149,7 +177,8 @@ function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "r
         return newest === undefined ? undefined : jsonBody(toItem(procedure, newest.item).item);
       }
       const value = await mapped(procedure, () => procedure.call(procedure.input.empty(), call));
-      if (value === undefined) return undefined;
+      // A text of another media type is the content itself.
+      if (value === undefined || procedure.mimeType !== undefined) return value;
       return jsonBody(procedure.output === undefined ? anyCodec.encode(value) : procedure.output.encode(value));
     },
     watch(path, changed, { caller }) {
@@ -165,23 +194,23 @@ function toResources(exposed: readonly Exposed[]): Required<Pick<MountSource, "r
  * Creates the mount source of the procedures that an expose map names, and of no others.
  *
  * @typeParam TNames - the names that the map makes.
- * @param find - returns the procedure under a key. Throws `UNKNOWN_MEMBER` for an unknown key.
+ * @param read - reads an entry of the map. Throws `UNKNOWN_MEMBER` for an unknown key.
  * @throws SurfaceError `INVALID_OPTION`, `UNKNOWN_MEMBER`, `WRONG_KIND`, `INVALID_NAME`, `NAME_COLLISION`, `CONTRADICTION`,
  * `INVALID_MEMBER`, `SCHEMA_UNSUPPORTED`.
  */
 export function createRpcSource<TNames extends MountNames>(
   expose: unknown,
-  find: (key: string) => RpcProcedure,
+  read: (key: string, value: unknown) => Exposed,
 ): MountSource<TNames> {
   if (!isRecord(expose)) {
     throw invalidOption("Cannot expose procedures", "the map, the second argument, must be an object of keys");
   }
   const exposed = Object.entries(expose)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]): Exposed => {
-      const read = { key, procedure: find(key), ...readExposure(key, value) };
-      assertKind(read);
-      return read;
+    .map(([key, value]): Named => {
+      const named = { name: key, ...read(key, value) };
+      assertKind(named);
+      return named;
     });
   const tools = exposed.filter(({ as }) => as === "tool");
   const registry = operationRegistry(
@@ -190,7 +219,7 @@ export function createRpcSource<TNames extends MountNames>(
   const resources = exposed.filter(({ as }) => as === "resource");
   return Object.freeze({
     list: () => registry.list(),
-    // A router does not change.
+    // Neither a router nor a document changes.
     subscribe: () => () => {},
     invoke: (name: string, input: unknown, context: MountContext) => registry.invoke(name, input, context),
     ...(resources.length === 0 ? {} : toResources(resources)),

@@ -8,7 +8,7 @@ import type { Caller } from "../../surface/caller.ts";
 import { toRpcRefusal } from "../rpc/errors.ts";
 import type { RpcExposeChecked, RpcExposeHints, RpcKind, RpcNames } from "../rpc/expose.ts";
 import { reading, textAt, toRpcInput, toRpcOutput, toTexts, type RpcProcedure } from "../rpc/procedure.ts";
-import { createRpcSource } from "../rpc/source.ts";
+import { createRpcSource, readExposeValue, rpcExposures } from "../rpc/source.ts";
 import { toAsyncIterable } from "./observable.ts";
 import type {
   TrpcContextOf,
@@ -183,10 +183,12 @@ export function fromTrpc<$Router extends TrpcRouter, const $Expose>(
 ): TrpcSource<$Router, $Expose> {
   const { context } = readOptions<TrpcOptions<$Router>, typeof fields>(options, fields, doing);
   const parts = reading(() => readRouter(router), `${doing}: reading it`);
-  return createRpcSource<TrpcNames<$Router, $Expose>>(expose, (key) =>
+  return createRpcSource<TrpcNames<$Router, $Expose>>(expose, (key, value) => {
     // The compiler holds the context to the router, and the metadata are the router's.
-    reading(() => readProcedure(key, parts, context as AnyContext), `${doing}: reading "${key}"`),
-  );
+    const read = (): RpcProcedure => readProcedure(key, parts, context as AnyContext);
+    const procedure = reading(read, `${doing}: reading "${key}"`);
+    return { procedure, ...readExposeValue(`Cannot expose procedure "${key}"`, value, rpcExposures) };
+  });
 }
 
 /**

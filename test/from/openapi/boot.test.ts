@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromOpenApi } from "../../../src/from/openapi/openapi.ts";
-import { operations } from "../../../src/from/openapi/operations.ts";
+import { operations } from "../../../src/from/openapi/document.ts";
 import type { OpenApiExposeMap } from "../../../src/from/openapi/openapi-types.ts";
 import { petstore } from "./petstore.ts";
 
@@ -66,7 +66,7 @@ describe("an expose map", () => {
     [{ listPets: "tool" }, "INVALID_OPTION"],
     [{ listPets: false }, "INVALID_OPTION"],
     [{ listPets: { read: {}, write: {} } }, "INVALID_OPTION"],
-    [{ listPets: { read: { type: "query" } } }, '"type" is not an option: the document decides it'],
+    [{ listPets: { read: { type: "query" } } }, '"type" is not an option: the API decides it'],
     [{ listPets: { read: { titel: "x" } } }, "INVALID_OPTION"],
     [{ listPets: { read: { name: 1 } } }, "INVALID_OPTION"],
     [{ listPets: { read: { destructive: true } } }, "CONTRADICTION"],
@@ -180,7 +180,7 @@ describe("a hostile document", () => {
     ],
     [
       { openapi: "3.1.0", paths: { "/a": { get: { operationId: "a" } }, "/b": { get: { operationId: "a" } } } },
-      'NAME_COLLISION Cannot mount an OpenAPI document: "a" is the operationId of two operations',
+      'NAME_COLLISION Cannot mount an OpenAPI document: "a" is the operationId of several operations',
     ],
   ])("%j is answered when one of its operations is exposed", (document, message) => {
     expect(codeFor(document, { a: "write" })).toContain(message);

@@ -270,6 +270,20 @@ describe("a response", () => {
     expect(api.received).toHaveLength(1);
   });
 
+  it("that is a text is the content of a resource as it is, with the media type of the document", async () => {
+    const document = petstore("3.1.0");
+    const ok = { description: "Fine", content: { "text/markdown": {} } };
+    Object.assign(document.paths["/health"].get, { responses: { "200": ok } });
+    const client = clientOf({ health: "resource" }, {}, document);
+    api.answer = (_, response) => void response.writeHead(200, { "content-type": "text/markdown" }).end('# "Up"');
+    const uri = "surface://pets/health";
+    const { resources } = await client.request("resources/list", {});
+    expect(resources).toMatchObject([{ uri, mimeType: "text/markdown" }]);
+    expect(await client.request("resources/read", { uri })).toMatchObject({
+      contents: [{ mimeType: "text/markdown", text: '# "Up"' }],
+    });
+  });
+
   it("that is not what the document declares is withheld", async () => {
     api.answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<b>Sign in</b>");
     expect(textIn(await show())).toMatch(/^INVALID_OUTPUT/);

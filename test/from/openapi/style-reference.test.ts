@@ -12,7 +12,7 @@ const text = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
   .filter((one) => /^[^./\\;%]+$/.test(one.trim()));
 const scalar = fc.oneof(text, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true, min: 1 }), fc.boolean());
-const key = fc.stringMatching(/^[a-z]{1,4}$/).filter((one) => one !== "color");
+const key = fc.stringMatching(/^[a-z]{1,4}$/);
 const list = fc.array(scalar, { minLength: 1, maxLength: 4 });
 const object = fc.dictionary(key, scalar, { minKeys: 1, maxKeys: 4 });
 const explode = fc.boolean();
@@ -22,14 +22,14 @@ function strict(written: string): string {
   return written.replaceAll(/[!'()*[\]]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-function ofPath(parameter: Omit<Parameter, "name" | "place" | "isRequired">, value: JsonValue): string {
-  const color: Parameter = { ...parameter, name: "color", place: "path", isRequired: true };
-  return new UrlTemplate(base, "/{color}", [color]).build({ color: value }, {}).pathname;
+function ofPath(parameter: Omit<Parameter, "name" | "place">, value: JsonValue): string {
+  const color: Parameter = { ...parameter, name: "color", place: "path" };
+  return new UrlTemplate(base, "/{color}", [color]).build(() => value).pathname;
 }
 
-function ofQuery(parameter: Omit<Parameter, "name" | "place" | "isRequired">, value: JsonValue): string {
-  const color: Parameter = { ...parameter, name: "color", place: "query", isRequired: false };
-  return new UrlTemplate(base, "/", [color]).build({}, { color: value }).search.slice(1);
+function ofQuery(parameter: Omit<Parameter, "name" | "place">, value: JsonValue): string {
+  const color: Parameter = { ...parameter, name: "color", place: "query" };
+  return new UrlTemplate(base, "/", [color]).build(() => value).search.slice(1);
 }
 
 describe("each supported style writes what openapi-fetch writes", () => {

@@ -5,11 +5,11 @@ import { UrlTemplate } from "../../../src/from/openapi/request-url.ts";
 import type { Parameter } from "../../../src/from/openapi/parameters.ts";
 
 const parameters: readonly Parameter[] = [
-  { name: "id", place: "path", style: "simple", explode: false, isRequired: true },
-  { name: "rest", place: "path", style: "simple", explode: true, isRequired: true },
-  { name: "q", place: "query", style: "form", explode: true, isRequired: false },
-  { name: "list", place: "query", style: "form", explode: false, isRequired: false },
-  { name: "deep", place: "query", style: "deepObject", explode: true, isRequired: false },
+  { name: "id", place: "path", style: "simple", explode: false },
+  { name: "rest", place: "path", style: "simple", explode: true },
+  { name: "q", place: "query", style: "form", explode: true },
+  { name: "list", place: "query", style: "form", explode: false },
+  { name: "deep", place: "query", style: "deepObject", explode: true },
 ];
 const base = new URL("https://api.example:8443/v1/");
 const template = new UrlTemplate(base, "/users/{id}/files/{rest}.json", parameters);
@@ -85,7 +85,8 @@ function hasNames({ searchParams }: URL, { q }: Given): boolean {
 
 function build({ id, rest, q, deep }: Given): URL | undefined {
   try {
-    return template.build({ id, rest }, { q, list: q, deep });
+    const values: Readonly<Record<string, JsonValue>> = { id, rest, q, list: q, deep };
+    return template.build(({ name }) => values[name] ?? undefined);
   } catch (cause) {
     if (cause instanceof Refusal && cause.code === "VALIDATION_ERROR") return undefined;
     throw cause;

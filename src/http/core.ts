@@ -94,7 +94,8 @@ export class HttpCore {
       }),
     };
     const modern = new StatelessHandler(setting);
-    const legacy = options.sessions ? new SessionHandler(setting) : undefined;
+    const sharing = options.sessions === "sticky" ? undefined : cluster;
+    const legacy = options.sessions ? new SessionHandler(setting, sharing) : undefined;
     this.budgets = budgets;
     this.#setting = setting;
     this.#health = new Health(setting);

@@ -71,8 +71,8 @@ export interface HttpHandlerOptions {
    */
   readonly cluster?: Cluster;
   /**
-   * Most open sessions. A further one ends the session that has been idle the longest, if that is at least 10 s, or its client
-   * has closed its stream.
+   * Most open sessions, over all replicas. A further one ends the session that has been idle the longest, if that is at least 10 s,
+   * or its client has closed its stream; in a `cluster`, only one that no other replica has served.
    *
    * @default 1024
    */
@@ -84,7 +84,7 @@ export interface HttpHandlerOptions {
    * @default a sixteenth of `maxSessions`, at least 1
    */
   readonly maxSessionsPerPrincipal?: number;
-  /** Milliseconds until an idle session ends. Default 300,000; 0: never. */
+  /** Milliseconds until an idle session ends. Default 300,000; 0: never, or in a `cluster` a day after its last replica has ended. */
   readonly sessionIdleMs?: number;
   /** Most messages that are kept for a session: unread ones, and sent ones that may be lost. Default 1,024, at least 1. */
   readonly maxQueued?: number;

@@ -112,8 +112,11 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
   return isError === true ? toRpcResult(body, reportsFailure) : toRpcResult(body);
 }
 
-/** No structuredContent: it would have to fit the tool's output schema, which clients of both eras check. */
-function toRefusedAnswer(refused: ErrorResult): RpcAnswer {
+/**
+ * Returns the answer for a tool call that failed. It has no structuredContent, which would have to fit the tool's output schema: clients
+ * of both eras check that.
+ */
+export function toFailedAnswer(refused: ErrorResult): RpcAnswer {
   return toRpcResult(`${textBlock(refusalText(refused))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`,
     failure: refused,
@@ -142,10 +145,11 @@ function toCallAnswer(asking: ToolRequest, outcome: ToolOutcome): RpcAnswer {
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, source.large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);
   if (outcome.kind === "asking") return source.asking.ask(outcome, asking);
-  return source.asking.refuse(outcome, asking) ?? toRefusedAnswer(outcome);
+  return source.asking.refuse(outcome, asking) ?? toFailedAnswer(outcome);
 }
 
-function toReadError(refused: ErrorResult): RpcAnswer {
+/** Returns the error for a read that failed. */
+export function toReadError(refused: ErrorResult): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
 }
 
@@ -203,7 +207,7 @@ function createCallHandler(source: HandlerSource): Handler {
     const { call, view } = request;
     call.reached("gate");
     const limited = call.limiter && refuseAttempt(call);
-    if (limited !== undefined) return toRefusedAnswer(limited);
+    if (limited !== undefined) return toFailedAnswer(limited);
     const tool = view.catalog.tool(name);
     if (tool === undefined) return refuseCall(call, unknownTool);
     const asking = new ToolRequest(source, tool, { params, request });

@@ -72,19 +72,27 @@ function renderEntry({ level, data, logger }: LogEntry): string {
 
 /** The log of a client up to 2025-11-25, which sets the level of its connection. */
 export class ClientLog implements LogLevels {
-  #level: LogLevel = firstLevel;
+  /** The lowest level that the client receives. */
+  level: LogLevel = firstLevel;
+  readonly #onLevel: ((level: LogLevel) => void) | undefined;
+
+  /** @param onLevel - called when the client has set a level. */
+  constructor(onLevel?: (level: LogLevel) => void) {
+    this.#onLevel = onLevel;
+  }
 
   /** Answers `logging/setLevel`. */
   setLevel(params: JsonObject | undefined): RpcAnswer {
     const level = isJsonObject(params) && Object.hasOwn(params, "level") ? params["level"] : undefined;
     if (!isLogLevel(level)) return unknownLevel;
-    this.#level = level;
+    this.level = level;
+    this.#onLevel?.(level);
     return emptyResult;
   }
 
   /** Creates a sink that sends the entries of this level and above. The level may change while a call runs. */
   sinkTo(output: NotificationOutput): LogSink {
-    return (entry) => sendEntry(entry, this.#level, output);
+    return (entry) => sendEntry(entry, this.level, output);
   }
 }
 

@@ -15,7 +15,7 @@ export interface EventPosition {
   readonly seq: number;
 }
 
-const eventId = /^([0-9a-f]{12})\.(0|[1-9][0-9]{0,14})\.(0|[1-9][0-9]{0,14}|end)$/;
+const eventId = /^([0-9a-f]{12}(?:[0-9a-f]{8})?)\.(0|[1-9][0-9]{0,14})\.(0|[1-9][0-9]{0,14}|end)$/;
 
 /** Creates the tag in the ids of one session's events. It does not reveal the session's own id, which is a secret. */
 export function createEventTag(): string {
@@ -29,9 +29,15 @@ export function toEventId(tag: string, { stream, seq }: EventPosition): string {
 
 /** Reads the id of an event; `undefined` for an id of another session. */
 export function readEventId(tag: string, id: string): EventPosition | undefined {
-  const [, ofTag, stream, seq] = eventId.exec(id) ?? [];
-  if (ofTag !== tag) return undefined;
-  return { stream: Number(stream), seq: seq === "end" ? Infinity : Number(seq) };
+  const position = readCopyEventId(tag, id);
+  return position?.tag === tag ? position : undefined;
+}
+
+/** Reads the id of an event of any copy of a session, whose tags have the same start. */
+export function readCopyEventId(start: string, id: string): (EventPosition & { readonly tag: string }) | undefined {
+  const [, tag, stream, seq] = eventId.exec(id) ?? [];
+  if (tag?.startsWith(start) !== true) return undefined;
+  return { tag, stream: Number(stream), seq: seq === "end" ? Infinity : Number(seq) };
 }
 
 /** A message to the client. */
@@ -58,6 +64,12 @@ export interface ReadStreamOptions {
   readonly after?: number | undefined;
   /** Released when the client stops reading. */
   readonly permit?: Permit | undefined;
+}
+
+/** The tag and the number in the ids of a stream's events. */
+export interface StreamOrigin {
+  readonly tag: string;
+  readonly stream: number;
 }
 
 /** A client that begins to read a stream. */
@@ -90,6 +102,9 @@ export class EventStream {
   reached = 0;
   /** Whether no message follows. */
   isFinished = false;
+  /** Starts each entry of the stream's log, which other replicas read. @default the stream has none */
+  head: string | undefined;
+  readonly origin: StreamOrigin;
   /** Called when the reader has gone, is stalled, or its token has expired, and no other reader has replaced it. */
   onGone: (() => void) | undefined;
   readonly #session: StreamSession;
@@ -99,9 +114,11 @@ export class EventStream {
   #stopExpiry: (() => void) | undefined;
   #isFlushing = false;
 
-  constructor(session: StreamSession, number: number) {
+  /** @param origin - of a stream of another replica. @default the own tag and number */
+  constructor(session: StreamSession, number: number, origin: StreamOrigin = { tag: session.tag, stream: number }) {
     this.#session = session;
     this.number = number;
+    this.origin = origin;
   }
 
   /** Number of the last message. */
@@ -138,7 +155,7 @@ export class EventStream {
 
   /** Sets the reader. Drops the one before: the server may notice late that a client, which is back, had gone. */
   attach({ sink, after, caller, permit }: StreamReader): void {
-    const { http, log, primes, tag } = this.#session;
+    const { http, log, primes } = this.#session;
     const before = this.#detach();
     this.#sink = sink;
     this.#permit = permit;
@@ -151,8 +168,7 @@ export class EventStream {
     sink.onDrain = onDrain;
     http.keepAlive.join(sink);
     if (after === undefined && primes) {
-      const id = toEventId(tag, { stream: this.number, seq: this.sent });
-      sink.write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
+      sink.write(`id: ${this.#idOf(this.sent)}\nretry: ${retryMs}\ndata: \n\n`);
     }
     // Without a number, the reader gets the messages that no reader was sent.
     if (after !== undefined) log.markSent(this, after);
@@ -190,19 +206,24 @@ export class EventStream {
   }
 
   #sendNext(sink: EventSink): void {
-    const { log, tag } = this.#session;
-    const { number: stream, first } = this;
+    const { log } = this.#session;
+    const { first } = this;
     if (this.sent + 1 < first) {
       log.markSent(this, first - 1);
       // Under the id of a missing message.
-      sink.write(toEvent(missedNotice, toEventId(tag, { stream, seq: this.sent })));
+      sink.write(toEvent(missedNotice, this.#idOf(this.sent)));
       return this.#session.missed(this);
     }
     const seq = this.sent + 1;
     const message = this.at(seq);
     log.markSent(this, seq);
     if (message === undefined || message.isWanted?.() === false) return;
-    sink.write(toEvent(message.json, toEventId(tag, { stream, seq })));
+    sink.write(toEvent(message.json, this.#idOf(seq)));
+  }
+
+  #idOf(seq: number): string {
+    const { tag, stream } = this.origin;
+    return toEventId(tag, { stream, seq });
   }
 
   #onDrain(sink: EventSink): void {
@@ -276,9 +297,9 @@ export class EventLog {
     return this.#count;
   }
 
-  /** Opens a stream with the next number. */
-  open(session: StreamSession): EventStream {
-    const stream = new EventStream(session, this.#opened);
+  /** Opens a stream with the next number. @param origin - of a stream of another replica. */
+  open(session: StreamSession, origin?: StreamOrigin): EventStream {
+    const stream = new EventStream(session, this.#opened, origin);
     this.#opened += 1;
     this.streams.set(stream.number, stream);
     return stream;
@@ -314,6 +335,18 @@ export class EventLog {
   /** Forgets a stream if no message can come or is kept, and no client reads it. */
   forgetEmpty(stream: EventStream): void {
     if (stream.isFinished && stream.messages.length === 0 && !stream.isRead) this.streams.delete(stream.number);
+  }
+
+  /** Drops the messages of a stream, and goes on with a number. */
+  skip(stream: EventStream, seq: number): void {
+    while (stream.messages.length > 0) this.#dropFirst(stream);
+    stream.first = seq;
+  }
+
+  /** Forgets a stream and its messages. Callable twice. */
+  remove(stream: EventStream): void {
+    this.skip(stream, stream.first);
+    this.streams.delete(stream.number);
   }
 
   /** Drops messages beyond the bounds of one session. */

@@ -1,5 +1,6 @@
 import { CallContext } from "../../call/call-context.ts";
 import { clientKinds } from "../../mcp/asking/ask-protocol.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
 import type { AdmittedRequest, ClientRequest } from "../../mcp/dispatcher.ts";
 import { checkInitialize, readClient, withClient } from "../../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../../mcp/handshake.ts";
@@ -19,7 +20,6 @@ import { observeRequest, type ObservedRequest } from "../../mcp/observed-request
 import { downgrade } from "../../mcp/protocol-features.ts";
 import type { SessionEnd } from "../../observe/observation.ts";
 import { ObservedChannel } from "../../observe/observed-channel.ts";
-import type { OverBudget } from "../../spine/budget.ts";
 import { callerKey, type Caller } from "../../surface/caller.ts";
 import { isRefused, type Permit } from "../admission.ts";
 import { headerParamsFor, checkParamHeaders, readTraceHeaders } from "../check-envelope.ts";
@@ -28,6 +28,8 @@ import type { HttpExchange } from "../message.ts";
 import { withView } from "../read-view.ts";
 import type { RefuseOptions } from "../respond.ts";
 import { Session } from "./session.ts";
+import { storeAway } from "./session-peers.ts";
+import { type NewSession, SharedSessions, toFullError } from "./shared-sessions.ts";
 
 const missing = toRpcError(
   rpcCodes.busy,
@@ -43,6 +45,17 @@ const headerVersions: ReadonlySet<string | undefined> = new Set([...legacyVersio
  * would end each other's sessions in turn.
  */
 const givesWayAfterMs = 10_000;
+
+/** Returns whether nothing runs in a session, and its client has probably left. */
+function givesWay({ dispatcher, hasLeft, idleSince = Infinity }: Session, latest: number): boolean {
+  return dispatcher.isIdle && (idleSince <= latest || hasLeft);
+}
+
+/** Returns the status of an error that refuses a session. */
+function statusOf(answer: RpcAnswer): { readonly status?: number } {
+  if (answer.kind === "result" || answer.code !== rpcCodes.busy) return {};
+  return { status: answer === storeAway ? 503 : 409 };
+}
 
 /** Returns the sender of a message in a session, with the view of its handshake. */
 function bind(sender: Caller, { caller }: Session): Caller {
@@ -63,21 +76,36 @@ export class SessionHandler {
   /** Number of messages that were dropped in sessions that have ended. */
   #dropped = 0;
   #isDraining = false;
+  /** `undefined`: no other replica serves these sessions. */
+  readonly #shared: SharedSessions | undefined;
 
-  constructor(setting: HttpDeps) {
+  /** @param cluster - the replicas that serve the sessions, too. @default this process serves them alone */
+  constructor(setting: HttpDeps, cluster?: Cluster) {
     this.#setting = setting;
     this.#methods = methodsOf(setting.runtime);
+    if (cluster === undefined) return;
+    this.#shared = new SharedSessions(setting, cluster, {
+      all: this.#sessions,
+      permit: (caller) => (this.#isDraining ? closing : this.#permitSession(caller)),
+      open: (session) => this.#open(session),
+      givesWay: (of) => this.#idlest(of, true),
+      end: (session, reason) => this.#end(session, reason),
+    });
   }
 
   /** Serves a request whose headers agree with its body. */
   request(exchange: HttpExchange, frame: RequestFrame): void {
     const { request } = exchange;
-    const { method, id } = frame;
+    const { method } = frame;
     if (this.#isDraining) return this.#refuse(exchange, closing, { status: 503 });
     const isFirst = method === "initialize" && request.header("mcp-session-id") === undefined;
     if (isFirst) return this.#onInitialize(exchange, frame);
-    const session = this.#find(exchange);
-    if (session === undefined) return;
+    this.#with(exchange, (session) => this.#onRequest(exchange, frame, session));
+  }
+
+  #onRequest(exchange: HttpExchange, frame: RequestFrame, session: Session): void {
+    const { request } = exchange;
+    const { method, id } = frame;
     const { counters, runtime } = this.#setting;
     counters.reached("caps");
     session.touch();
@@ -94,20 +122,27 @@ export class SessionHandler {
 
   /** Handles a notification or a response. */
   message(exchange: HttpExchange, frame: NotificationFrame | ResponseFrame): void {
-    const session = this.#find(exchange);
-    if (session === undefined) return;
+    this.#with(exchange, (session) => this.#onMessage(exchange, frame, session));
+  }
+
+  #onMessage(exchange: HttpExchange, frame: NotificationFrame | ResponseFrame, session: Session): void {
     session.touch();
     const caller = bind(exchange.caller, session);
     // A caller whose view is denied may still cancel.
     const isCancel = frame.kind === "notification" && frame.method === "notifications/cancelled";
-    if (isCancel || this.#setting.runtime.viewFor(caller).kind === "view") session.message(frame, caller);
-    exchange.reply.answer({ status: 202, headers: session.headers });
+    const isAllowed = isCancel || this.#setting.runtime.viewFor(caller).kind === "view";
+    const passed = isAllowed ? session.message(frame, caller) : undefined;
+    const accept = (): void => exchange.reply.answer({ status: 202, headers: session.headers });
+    if (passed === undefined) accept();
+    else passed.then(accept, () => this.#refuse(exchange, storeAway, { status: 503 }));
   }
 
   /** Opens or resumes a stream of the session that the request names. */
   get(exchange: HttpExchange): void {
-    const session = this.#find(exchange);
-    if (session === undefined) return;
+    this.#with(exchange, (session) => this.#onGet(exchange, session));
+  }
+
+  #onGet(exchange: HttpExchange, session: Session): void {
     const { request, reply } = exchange;
     const caller = bind(exchange.caller, session);
     const view = this.#setting.runtime.viewFor(caller);
@@ -119,10 +154,23 @@ export class SessionHandler {
 
   /** Ends the session that the request names. */
   delete(exchange: HttpExchange): void {
-    const session = this.#find(exchange);
-    if (session === undefined) return;
-    this.#end(session, "client");
-    exchange.reply.answer({ status: 200 });
+    const id = this.#readId(exchange);
+    if (id === undefined) return;
+    if (this.#shared !== undefined) return void this.#endEverywhere(exchange, id, this.#shared);
+    this.#with(exchange, (session) => {
+      this.#end(session, "client");
+      exchange.reply.answer({ status: 200 });
+    });
+  }
+
+  async #endEverywhere(exchange: HttpExchange, id: string, shared: SharedSessions): Promise<void> {
+    try {
+      const hasEnded = this.#isForeign(id, exchange.caller) ? false : await shared.end(id, exchange.caller);
+      if (hasEnded) exchange.reply.answer({ status: 200 });
+      else this.#refuse(exchange, sessionNotFound, { status: 404 });
+    } catch (cause) {
+      this.#refuse(exchange, shared.away(cause), { status: 503 });
+    }
   }
 
   /** Number of messages that were dropped unsent, in all sessions so far. */
@@ -144,6 +192,7 @@ export class SessionHandler {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     for (const session of this.#sessions.values()) this.#end(session, "closed");
+    this.#shared?.close();
   }
 
   /** Resolves when no handler runs. A handler that never settles keeps it from that. */
@@ -161,18 +210,57 @@ export class SessionHandler {
     return [...this.#sessions.values(), ...this.#ending];
   }
 
-  /** Returns the session that a request names. Refuses the request otherwise: a session of another caller looks as if it did not exist. */
-  #find(exchange: HttpExchange): Session | undefined {
-    const { request, caller } = exchange;
-    const id = request.header("mcp-session-id");
-    const session = id === undefined ? undefined : this.#sessions.get(id);
-    const isOwn = session !== undefined && callerKey(session.caller) === callerKey(caller);
-    const version = request.header("mcp-protocol-version");
+  /** Returns the id of a session in the head of a request, or refuses the request. */
+  #readId(exchange: HttpExchange): string | undefined {
+    const id = exchange.request.header("mcp-session-id");
     if (id === undefined) this.#refuse(exchange, missing, { status: 400, stage: "session" });
-    else if (!isOwn) this.#refuse(exchange, sessionNotFound, { status: 404 });
-    else if (!headerVersions.has(version)) this.#refuse(exchange, badVersion, { status: 400, stage: "envelope" });
-    else return session;
-    return undefined;
+    return id;
+  }
+
+  /** Returns whether this replica serves a session of this id for another caller. */
+  #isForeign(id: string, caller: Caller): boolean {
+    const session = this.#sessions.get(id);
+    return session !== undefined && callerKey(session.caller) !== callerKey(caller);
+  }
+
+  /**
+   * Hands over the session that a request names: at once, or when it is adopted. Refuses the request otherwise: a session of another
+   * caller looks as if it did not exist.
+   */
+  #with(exchange: HttpExchange, run: (session: Session) => void): void {
+    const id = this.#readId(exchange);
+    if (id === undefined) return;
+    const session = this.#sessions.get(id);
+    const isForeign = this.#isForeign(id, exchange.caller);
+    if (session !== undefined && !isForeign) this.#enter(exchange, session, run);
+    else if (this.#shared === undefined || isForeign) this.#refuse(exchange, sessionNotFound, { status: 404 });
+    else void this.#adopt(exchange, this.#shared.adopt(id, exchange.caller), run);
+  }
+
+  #enter(exchange: HttpExchange, session: Session, run: (session: Session) => void): void {
+    if (headerVersions.has(exchange.request.header("mcp-protocol-version"))) return run(session);
+    this.#refuse(exchange, badVersion, { status: 400, stage: "envelope" });
+  }
+
+  async #adopt(
+    exchange: HttpExchange,
+    adopting: Promise<Session | RpcError>,
+    run: (session: Session) => void,
+  ): Promise<void> {
+    const { bytes, reply } = exchange;
+    bytes?.hold();
+    const adopted = await adopting;
+    try {
+      // It may have ended since.
+      const found = adopted instanceof Session && !this.#sessions.has(adopted.id) ? sessionNotFound : adopted;
+      if (found instanceof Session) this.#enter(exchange, found, run);
+      else this.#refuse(exchange, found, { status: found === sessionNotFound ? 404 : 503 });
+    } catch (cause) {
+      const { responder, runtime } = this.#setting;
+      responder.answer(reply, toInternalAnswer(cause, "in a session", runtime.report), { status: 500 });
+    } finally {
+      bytes?.release();
+    }
   }
 
   #onInitialize(exchange: HttpExchange, frame: RequestFrame): void {
@@ -185,20 +273,18 @@ export class SessionHandler {
     const failed = checkInitialize(params);
     if (failed !== undefined) return this.#refuse(exchange, failed, { id });
     const permit = this.#permitSession(caller);
-    if (isRefused(permit)) {
-      const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", permit);
-      return this.#refuse(exchange, error, { status: 409, id });
-    }
+    if ("kind" in permit) return this.#refuse(exchange, permit, { status: 409, id });
     void this.#initialise(exchange, { frame, caller, view }, permit);
   }
 
   /** Permits a session, if need be in place of one whose client has probably left. */
-  #permitSession(caller: Caller): Permit | OverBudget {
+  #permitSession(caller: Caller): Permit | RpcError {
     const { admission } = this.#setting;
-    const permit = admission.openSession(caller);
-    if (!isRefused(permit)) return permit;
-    const hasEnded = this.#endIdlest(permit.scope === "principal" ? caller : undefined);
-    return hasEnded ? admission.openSession(caller) : permit;
+    let permit = admission.openSession(caller);
+    if (isRefused(permit) && this.#endIdlest(permit.scope === "principal" ? caller : undefined)) {
+      permit = admission.openSession(caller);
+    }
+    return isRefused(permit) ? toFullError(permit) : permit;
   }
 
   async #initialise({ request, reply }: HttpExchange, admitted: AdmittedRequest, permit: Permit): Promise<void> {
@@ -207,11 +293,13 @@ export class SessionHandler {
     const channel = new ObservedChannel(runtime.observers, "http");
     const observed = this.#observe({ ...admitted, outerTrace: readTraceHeaders(request) }, channel);
     try {
-      const answer = await this.#handshake(admitted);
-      const headers = answer.kind === "result" ? this.#create(admitted, permit, channel) : {};
+      const handshake = await this.#handshake(admitted);
+      const created = handshake.kind === "result" ? this.#create(admitted, permit, channel) : handshake;
+      const opened = created instanceof Promise ? await created : created;
+      const [answer, headers] = opened instanceof Session ? [handshake, opened.headers] : [opened, {}];
       if (answer.kind === "error") permit.release();
       observed?.answered(answer);
-      responder.answer(reply, answer, { id, headers });
+      responder.answer(reply, answer, { id, headers, ...statusOf(answer) });
     } catch (cause) {
       permit.release();
       const answer = toInternalAnswer(cause, method, runtime.report);
@@ -240,19 +328,27 @@ export class SessionHandler {
     return downgrade(await method.run(params, request), version);
   }
 
-  /** Creates a session. Returns the headers with its id. */
   #create(
     { frame, caller }: AdmittedRequest,
     permit: Permit,
     channel: ObservedChannel,
-  ): Readonly<Record<string, string>> {
-    const id = crypto.randomUUID();
+  ): Session | Promise<Session | RpcError> {
     const kinds = clientKinds(ownParam(frame.params, "capabilities"));
-    const version = negotiate(frame.params);
+    const session = { id: crypto.randomUUID(), permit, caller, kinds, version: negotiate(frame.params), channel };
+    return this.#shared === undefined ? this.#open(session) : this.#shared.create(session);
+  }
+
+  #open(session: NewSession): Session {
+    const { caller, channel, id, version } = session;
     channel.start(caller, version);
-    this.#sessions.set(id, new Session({ http: this.#setting, id, permit, caller, kinds, version, channel }));
+    const opened = new Session({
+      ...session,
+      http: this.#setting,
+      onEnded: (one) => this.#end(one, "client"),
+    });
+    this.#sessions.set(id, opened);
     this.#arm(this.#setting.bounds.sessionIdleMs);
-    return { "mcp-session-id": id };
+    return opened;
   }
 
   /**
@@ -262,22 +358,28 @@ export class SessionHandler {
    * @param of - ends only a session of this caller. @default any caller
    */
   #endIdlest(of?: Caller): boolean {
-    let idlest: Session | undefined;
-    let since = Infinity;
-    const latest = this.#setting.clock.now() - givesWayAfterMs;
-    for (const session of this.#sessions.values()) {
-      if (!session.dispatcher.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
-      const { idleSince = Infinity } = session;
-      const givesWay = idleSince <= latest || session.hasLeft;
-      if (givesWay && idleSince < since) [idlest, since] = [session, idleSince];
-    }
+    const idlest = this.#idlest(of);
     if (idlest !== undefined) this.#end(idlest, "idle");
     return idlest !== undefined;
   }
 
-  /** Ends a session. Its permit is released when no handler runs for it. */
+  /** @param isAlone - only a session that no other replica has served. */
+  #idlest(of: Caller | undefined, isAlone = false): Session | undefined {
+    let idlest: Session | undefined;
+    let since = Infinity;
+    const latest = this.#setting.clock.now() - givesWayAfterMs;
+    for (const session of this.#sessions.values()) {
+      const isOther = of !== undefined && callerKey(session.caller) !== callerKey(of);
+      if (isOther || !givesWay(session, latest) || (isAlone && !session.isAlone)) continue;
+      const { idleSince = Infinity } = session;
+      if (idleSince < since) [idlest, since] = [session, idleSince];
+    }
+    return idlest;
+  }
+
+  /** Ends a session on this replica. Its permit is released when no handler runs for it. */
   #end(session: Session, reason: SessionEnd["reason"]): void {
-    this.#sessions.delete(session.id);
+    if (!this.#sessions.delete(session.id)) return;
     this.#dropped += session.dropped;
     session.close(reason);
     this.#ending.add(session);

@@ -165,7 +165,7 @@ export class SessionRequest extends ClientRequest {
     if (this.#stream !== undefined || !isWanted || this.#isGone) return this.#stream;
     this.#stopTimer?.();
     const { streams } = this.#session;
-    const stream = streams.open();
+    const stream = streams.open(this.frame);
     this.#stream = stream;
     const onGone = (): void => this.#left();
     stream.onGone = onGone;

@@ -1,4 +1,5 @@
-import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import type { RequestFrame } from "../../mcp/parse-frame.ts";
+import { closing, rpcCodes, sessionNotFound, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import { observeStream } from "../../observe/observed-channel.ts";
 import { isRefused } from "../admission.ts";
 import { acceptsType } from "../check-head.ts";
@@ -12,14 +13,27 @@ import {
   type LoggedMessage,
   createEventTag,
   missedNotice,
+  readCopyEventId,
   readEventId,
   type ReadStreamOptions,
   toEventId,
 } from "./event-log.ts";
+import { RemoteStream } from "./remote-stream.ts";
 import type { Session } from "./session.ts";
+import { storeAway, type SessionPeers } from "./session-peers.ts";
+import { streamNameOf, StreamLogs, type SharedEvent } from "./stream-logs.ts";
 
 /** The part of the session that its streams call. */
-type StreamsSession = Pick<Session, "caller" | "touch" | "clientLeft" | "setOutputFull" | "announce">;
+type StreamsSession = Pick<Session, "caller" | "touch" | "clientLeft" | "setOutputFull" | "announce" | "listened">;
+
+/** The other replicas that serve a session. */
+export interface SharedSession {
+  readonly peers: SessionPeers;
+  /** Tag of the session, which starts those of its copies. */
+  readonly tag: string;
+  /** Receives errors of the store that no request waits for. */
+  readonly failed: (cause: unknown) => void;
+}
 
 /** Dependencies of {@link SessionStreams}. */
 export interface SessionStreamsDeps {
@@ -28,7 +42,12 @@ export interface SessionStreamsDeps {
   readonly headers: Readonly<Record<string, string>>;
   readonly primes: boolean;
   readonly session: StreamsSession;
+  /** @default this process serves the session alone */
+  readonly shared?: SharedSession | undefined;
 }
+
+/** Position of an event among those of all copies of a session. */
+type RemotePosition = NonNullable<ReturnType<typeof readCopyEventId>>;
 
 /** Bytes of one session's messages that are kept. */
 const maxLogBytes = 4 * 1024 * 1024;
@@ -57,18 +76,26 @@ export class SessionStreams {
   readonly primes: boolean;
   readonly log: EventLog;
   /** Tag in the ids of the session's events. */
-  readonly tag: string = createEventTag();
+  readonly tag: string;
   readonly #session: StreamsSession;
   readonly #notices: EventStream;
   readonly #read = new Set<EventStream>();
+  readonly #shared: SharedSession | undefined;
+  /** The logs of the streams; `undefined` if this process serves the session alone. */
+  readonly logs: StreamLogs | undefined;
+  readonly #remotes = new Map<EventStream, RemoteStream>();
   #isDraining = false;
   #isClosed = false;
 
-  constructor({ http, headers, primes, session }: SessionStreamsDeps) {
+  constructor({ http, headers, primes, session, shared }: SessionStreamsDeps) {
     this.http = http;
     this.headers = headers;
     this.primes = primes;
     this.#session = session;
+    this.#shared = shared;
+    // Copies count their streams by themselves.
+    this.tag = shared === undefined ? createEventTag() : shared.tag + crypto.randomUUID().slice(0, 8);
+    this.logs = shared && new StreamLogs(shared.peers, http.bounds.maxQueued, shared.failed);
     this.log = new EventLog({
       maxMessages: http.bounds.maxQueued,
       maxBytes: maxLogBytes,
@@ -82,6 +109,11 @@ export class SessionStreams {
   /** Returns whether a client reads any of them. */
   get isRead(): boolean {
     return this.#read.size > 0;
+  }
+
+  /** Returns whether a client reads the notices. */
+  get hasListener(): boolean {
+    return this.#notices.isRead;
   }
 
   /** Sends a message that belongs to no request. Calls `onDropped` if it is dropped before it was sent. */
@@ -105,15 +137,18 @@ export class SessionStreams {
     if (!this.#notices.isRead) this.http.clock.after(listenMs, give);
   }
 
-  /** Opens a stream. */
-  open(): EventStream {
-    return this.log.open(this);
+  /** Opens a stream. @param request - the request that it answers. */
+  open(request?: RequestFrame): EventStream {
+    const stream = this.log.open(this);
+    if (request !== undefined) this.logs?.open(stream, request);
+    return stream;
   }
 
   /** Adds a message to a stream, and sends it if a client reads. */
   append(stream: EventStream, message: LoggedMessage): void {
     if (this.#isClosed) return message.onDropped?.();
     this.log.add(stream, message);
+    if (stream.head !== undefined) this.logs?.append(stream, message.json);
     stream.flush();
     // After the flush: a reader gets the message, however little is kept.
     this.log.trim();
@@ -123,7 +158,10 @@ export class SessionStreams {
   finish(stream: EventStream, json?: string): void {
     stream.isFinished = true;
     if (json !== undefined && !this.#isClosed) this.append(stream, { json });
-    else stream.flush();
+    else {
+      this.logs?.append(stream, "");
+      stream.flush();
+    }
     this.log.forgetEmpty(stream);
   }
 
@@ -135,6 +173,7 @@ export class SessionStreams {
       if (stream === this.#notices) this.#session.clientLeft();
     };
     reply.onGone = onGone;
+    if (stream === this.#notices) this.#session.listened(caller);
     stream.attach({ sink, caller, after: more?.after, permit: more?.permit });
   }
 
@@ -145,9 +184,32 @@ export class SessionStreams {
     if (accept === undefined || !acceptsType(accept, "text/event-stream"))
       return this.#refuse(exchange, notAcceptable, 406);
     const lastId = request.header("last-event-id");
-    if (lastId !== undefined) return this.#resume(exchange, readEventId(this.tag, lastId));
+    if (lastId !== undefined) {
+      const remote = this.remoteOf(lastId);
+      return remote === undefined
+        ? this.#resume(exchange, readEventId(this.tag, lastId))
+        : this.#resumeRemote(exchange, remote);
+    }
     if (this.#notices.isRead) return this.#refuse(exchange, alreadyListening, 409);
     this.#admit(exchange, this.#notices);
+  }
+
+  /** Reads the id of an event of another replica; `undefined` for any other id. */
+  remoteOf(lastId: string): RemotePosition | undefined {
+    const position = this.#shared && readCopyEventId(this.#shared.tag, lastId);
+    return position?.tag === this.tag ? undefined : position;
+  }
+
+  /** Reads on in a stream of another replica that a client follows here. */
+  grew(source: unknown): void {
+    for (const remote of this.#remotes.values()) remote.grew(source);
+  }
+
+  /** Tells another replica of the events of a stream, if the stream is one of this copy. */
+  followed(source: unknown): void {
+    for (const stream of this.log.streams.values()) {
+      if (stream.head !== undefined && streamNameOf(stream.origin) === source) this.logs?.follow(stream);
+    }
   }
 
   /** Ends the stream of notices for good. The streams of requests go on, and can be resumed. */
@@ -164,6 +226,7 @@ export class SessionStreams {
   /** Ends all of them. Callable twice. */
   close(): void {
     this.#isClosed = true;
+    for (const remote of this.#remotes.values()) remote.close();
     for (const stream of this.log.streams.values()) stream.close();
     this.log.clear();
   }
@@ -171,7 +234,11 @@ export class SessionStreams {
   /** Called by a stream whose reader has come, left, or caught up. */
   changed(stream: EventStream): void {
     if (stream.isRead) this.#read.add(stream);
-    else this.#read.delete(stream);
+    else {
+      this.#read.delete(stream);
+      this.#remotes.get(stream)?.close();
+      this.#remotes.delete(stream);
+    }
     this.log.forgetEmpty(stream);
     this.#session.touch();
     if (stream === this.#notices) this.#update();
@@ -186,19 +253,60 @@ export class SessionStreams {
     const { reply } = exchange;
     const stream = position && this.log.find(position.stream);
     if (position === undefined || stream === undefined) return this.#refuse(exchange, unknownEvent, 400);
-    if (stream === "gone") return this.#answerGone(exchange, position);
+    if (stream === "gone") return this.#answerGone(exchange, { ...position, tag: this.tag });
     const { seq } = position;
-    if (seq > stream.reached) return this.#refuse(exchange, unknownEvent, 400);
+    // Another replica may have sent what its log has.
+    if (seq > (stream.head === undefined ? stream.reached : stream.last))
+      return this.#refuse(exchange, unknownEvent, 400);
     // The client has everything. This status keeps it from trying again.
     if (stream.isFinished && seq === stream.last) return reply.answer({ status: 204, headers: this.headers });
     this.#admit(exchange, stream, seq);
   }
 
+  /** Lets a client read on in a stream of another replica. */
+  #resumeRemote(exchange: HttpExchange, position: RemotePosition): void {
+    const { logs } = this;
+    // Notices are in no log. The session announces what the client is subscribed to.
+    if (position.stream === 0 || logs === undefined) return this.#admit(exchange, this.#notices);
+    if (position.seq === Infinity) return this.#answerGone(exchange, position);
+    logs.read(position, position.seq).then(
+      (events) => this.#readRemote(exchange, position, events),
+      (cause: unknown) => {
+        this.#shared?.failed(cause);
+        this.#refuse(exchange, storeAway, 503);
+      },
+    );
+  }
+
+  /** @param events - the last one that the client has, and those behind it. */
+  #readRemote(exchange: HttpExchange, position: RemotePosition, events: readonly SharedEvent[]): void {
+    const { logs } = this;
+    const shared = this.#shared;
+    const { seq } = position;
+    const [first] = events;
+    if (this.#isClosed || logs === undefined || shared === undefined)
+      return this.#refuse(exchange, sessionNotFound, 404);
+    if (first === undefined) return this.#answerGone(exchange, position);
+    if (first.seq === seq && first.isLast) return exchange.reply.answer({ status: 204, headers: this.headers });
+    for (const [stream, remote] of this.#remotes)
+      if (streamNameOf(stream.origin) === streamNameOf(position)) remote.close();
+    const stream = this.log.open(this, position);
+    stream.first = seq + 1;
+    stream.sent = seq;
+    stream.reached = seq;
+    const remote = new RemoteStream({ ...shared, streams: this, logs, origin: position, stream });
+    this.#remotes.set(stream, remote);
+    this.#admit(exchange, stream, seq);
+    if (stream.isRead) return remote.start(events);
+    this.#remotes.delete(stream);
+    remote.close();
+  }
+
   /** Announces once that messages of a stream were dropped. */
-  #answerGone({ reply }: HttpExchange, { stream, seq }: EventPosition): void {
+  #answerGone({ reply }: HttpExchange, { tag, stream, seq }: RemotePosition): void {
     if (seq === Infinity) return reply.answer({ status: 204, headers: this.headers });
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
-    sink.write(toEvent(missedNotice, toEventId(this.tag, { stream, seq: Infinity })));
+    sink.write(toEvent(missedNotice, toEventId(tag, { stream, seq: Infinity })));
     sink.end();
   }
 

@@ -6,7 +6,7 @@ import { ping } from "../../mcp/methods.ts";
 import { observeRequest } from "../../mcp/observed-request.ts";
 import { ClientLog } from "../../mcp/notifications.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
-import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
+import { emptyResult, isRequestId, ownParam, sessionNotFound, toScopeError } from "../../mcp/protocol.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import type { SessionEnd } from "../../observe/observation.ts";
@@ -18,7 +18,9 @@ import type { HttpDeps } from "../http-deps.ts";
 import type { HttpExchange } from "../message.ts";
 import { SessionRequest } from "./session-request.ts";
 import { readTraceHeaders } from "../check-envelope.ts";
-import { SessionStreams } from "./session-streams.ts";
+import { SharedCopy } from "./shared-copy.ts";
+import type { SharedState } from "./session-record.ts";
+import { SessionStreams, type SharedSession } from "./session-streams.ts";
 
 const nothing: readonly string[] = Object.freeze([]);
 
@@ -47,13 +49,29 @@ export class SessionScopes {
     this.#known = changing.has("tools") ? undefined : new Set(scopes.all);
   }
 
+  /** The scopes and grants that a reader needs. */
+  get needed(): Pick<SharedState, "scopes" | "grants"> {
+    return { scopes: [...this.#needed], grants: [...this.#grants] };
+  }
+
+  /** Number of these rights. It grows only. */
+  get size(): number {
+    return this.#needed.size + this.#grants.size;
+  }
+
   /** Adds the rights of a request. Returns whether a reader lacks some of them. */
   add(caller: Caller): boolean {
     if (caller.scopes.length === 0 && caller.resources === undefined) return false;
-    const before = this.#needed.size + this.#grants.size;
-    for (const scope of caller.scopes) if (this.#known?.has(scope) !== false) this.#needed.add(scope);
-    for (const grant of grantsOf(caller)) this.#grants.add(grant);
-    if (this.#needed.size + this.#grants.size === before) return false;
+    const scopes = caller.scopes.filter((scope) => this.#known?.has(scope) !== false);
+    return this.merge({ scopes, grants: grantsOf(caller) });
+  }
+
+  /** Adds rights. Returns whether a reader lacks some of them. */
+  merge({ scopes, grants }: Readonly<Record<"scopes" | "grants", Iterable<string>>>): boolean {
+    const before = this.size;
+    for (const scope of scopes) this.#needed.add(scope);
+    for (const grant of grants) this.#grants.add(grant);
+    if (this.size === before) return false;
     const isLess = [...this.#readers.values()].some((reader) => this.#lack(reader) !== undefined);
     if (isLess) this.#readers.clear();
     return isLess;
@@ -89,6 +107,10 @@ export interface SessionDeps {
   /** The protocol version of the handshake. */
   readonly version: string;
   readonly channel: ObservedChannel;
+  /** The other replicas that serve the session. @default none */
+  readonly shared?: (SharedSession & { readonly state: SharedState }) | undefined;
+  /** Called when another replica has ended the session. */
+  readonly onEnded?: (session: Session) => void;
 }
 
 /** From this version on clients understand an event without data: an id to resume from. */
@@ -102,7 +124,9 @@ export class Session {
   /** The protocol version of the handshake. */
   readonly version: string;
   readonly streams: SessionStreams;
-  readonly log: ClientLog = new ClientLog();
+  readonly log: ClientLog = new ClientLog((level) => this.copy?.change("level", (state) => ({ ...state, level })));
+  /** The copies of the session on other replicas; `undefined` if this process serves it alone. */
+  readonly copy: SharedCopy | undefined;
   /** Created with the first request. */
   #noticeLog: LogSink | undefined;
   readonly #deps: SessionDeps;
@@ -119,7 +143,7 @@ export class Session {
   #isClosed = false;
 
   constructor(deps: SessionDeps) {
-    const { http, id, caller, version } = deps;
+    const { http, id, caller, version, shared } = deps;
     this.id = id;
     this.caller = caller;
     this.version = version;
@@ -131,6 +155,7 @@ export class Session {
       headers: Object.freeze({ "mcp-session-id": id }),
       primes: version >= firstPrimed,
       session: this,
+      shared,
     });
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
@@ -141,6 +166,7 @@ export class Session {
       // A client need not listen, and the stream of a slow one is closed already.
       onStalled: () => {},
       reached: http.counters.reached,
+      onSubscribed: (uri, isSubscribed) => this.copy?.subscribed(uri, isSubscribed),
     });
     this.#subscriptions.setOutputFull(true);
     const queues = http.admission.openQueues(caller);
@@ -152,6 +178,9 @@ export class Session {
       queuesSubscribe: true,
       onOver: () => this.touch(),
     });
+    if (shared === undefined) return;
+    const [scopes, subscriptions] = [this.#scopes, this.#subscriptions];
+    this.copy = new SharedCopy({ ...deps, shared, session: this, scopes, subscriptions, asks: () => this.#asks });
   }
 
   /** Headers of every answer. */
@@ -163,6 +192,11 @@ export class Session {
   get idleSince(): number | undefined {
     const isActive = this.dispatcher.size > 0 || this.streams.isRead || (this.#asks?.size ?? 0) > 0;
     return isActive ? undefined : this.#activeAt;
+  }
+
+  /** Whether no other replica is known to have served the session. */
+  get isAlone(): boolean {
+    return this.copy?.peers.isAlone !== false;
   }
 
   /** Questions to the client; `undefined` for a client that answers none. */
@@ -220,20 +254,40 @@ export class Session {
     this.dispatcher.cancel(request.frame.id, request);
   }
 
-  /** Handles a notification or a response. Ignores unknown notifications, and responses to no request of the server. */
-  message(frame: NotificationFrame | ResponseFrame, caller: Caller): void {
-    if (frame.kind === "response") return this.#asks?.answer(frame, caller);
-    const { method, params } = frame;
-    // Only ids that isRequestId() let in are known to the dispatcher.
-    if (method === "notifications/cancelled") this.dispatcher.cancel(ownParam(params, "requestId") as RequestId);
+  /**
+   * Handles a notification or a response. Ignores unknown notifications, and responses to no request of the server. Returns a promise
+   * if another replica may have asked; it rejects while the store is away.
+   */
+  message(frame: NotificationFrame | ResponseFrame, caller: Caller): Promise<void> | undefined {
+    if (frame.kind === "notification") this.#notified(frame, caller);
+    else if (this.#asks?.has(frame.id) !== true) return this.copy?.peers.answer(frame, caller);
+    else this.#asks.answer(frame, caller);
+    return undefined;
+  }
+
+  #notified({ method, params }: NotificationFrame, caller: Caller): void {
+    if (method === "notifications/cancelled") this.#cancel(ownParam(params, "requestId"));
     this.#asks?.notified(method);
+    if (method === "notifications/roots/list_changed") this.copy?.peers.tell("roots");
     if (method !== "notifications/initialized") return;
     this.#addScopes(caller);
     this.#subscriptions.initialised(caller);
+    this.copy?.change("initialized", (state) => ({ ...state, isInitialized: true }));
   }
 
   /** Opens or resumes a stream for a caller who has the rights of all requests so far. */
   listen(exchange: HttpExchange): void {
+    if (this.copy === undefined) this.#listen(exchange);
+    else void this.copy.listen(exchange, () => this.#listen(exchange));
+  }
+
+  /** Called before a client gets notices. */
+  listened(caller: Caller): void {
+    this.copy?.listened(caller);
+  }
+
+  #listen(exchange: HttpExchange): void {
+    if (this.#isClosed) return this.#deps.http.responder.refuse(exchange, sessionNotFound, { status: 404 });
     const scopes = this.#scopes.read(exchange.caller);
     if (scopes === undefined) return this.streams.listen(exchange);
     const { http, headers } = this.streams;
@@ -256,6 +310,8 @@ export class Session {
     this.#isClosed = true;
     this.#deps.channel.end(reason);
     this.#isDraining = true;
+    // First: the requests that are aborted here have no end in their logs, so other replicas answer that the outcome is unknown.
+    this.copy?.peers.leave();
     try {
       this.#asks?.close();
       // Before the subscriptions: a request that waits for one gets the same answer as any other.
@@ -280,5 +336,13 @@ export class Session {
   /** Adds the rights of a caller: from now on the streams may carry data that needs them. */
   #addScopes(caller: Caller): void {
     if (this.#scopes.add(caller)) this.streams.dismiss();
+    this.copy?.shareRights();
+  }
+
+  /** Cancels a request, wherever it runs. */
+  #cancel(id: unknown): void {
+    if (!isRequestId(id)) return;
+    if (this.dispatcher.has(id)) this.dispatcher.cancel(id);
+    else this.copy?.peers.tell("cancel", id);
   }
 }

@@ -156,6 +156,16 @@ export class PushedAsks {
     for (const [id, question] of this.#open) if (!this.#isHeld && !question.isSent) this.#deliver(id, question);
   }
 
+  /** Ids of the questions that wait for an answer. */
+  get ids(): Iterable<string> {
+    return this.#open.keys();
+  }
+
+  /** Returns whether a question waits for an answer. */
+  has(id: unknown): id is string {
+    return typeof id === "string" && this.#open.has(id);
+  }
+
   /** Takes an answer of the client. Drops one that no call waits for. */
   answer({ id, result, error }: ResponseFrame, by?: Caller): void {
     const question = typeof id === "string" ? this.#open.get(id) : undefined;

@@ -61,7 +61,7 @@ export class SubscribedUris {
     const refused = this.#refuse(uri, caller);
     if (refused !== undefined) return refused;
     const known = this.#subscribed.get(uri);
-    if (known !== undefined && known.waiting.length === 0) return empty;
+    if (known?.waiting.length === 0) return this.#confirm(uri);
     if (known === undefined && !this.#hasRoom(uri, caller)) return tooManySubscriptions;
     const subscribed = known ?? this.#add(uri, caller);
     if (subscribed === undefined) return toNotFound(uri, "legacy");
@@ -77,10 +77,24 @@ export class SubscribedUris {
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
     this.#deps.reached?.("gate");
-    const subscribed = this.#subscribed.get(uri);
-    if (subscribed === undefined) return empty;
-    this.#remove(uri, subscribed, empty);
+    this.#deps.onSubscribed?.(uri, false);
+    this.forget(uri);
     return empty;
+  }
+
+  /** Watches a URI that the client subscribed to on another replica, and announces it once. Ignores a URI that the caller may not watch. */
+  restore(uri: string, caller: Caller): void {
+    if (this.#subscribed.has(uri) || this.#refuse(uri, caller) !== undefined || !this.#hasRoom(uri, caller)) return;
+    const subscribed = this.#add(uri, caller);
+    if (subscribed === undefined) return;
+    subscribed.watch.changed();
+    subscribed.stopWaiting = whenOpen([subscribed.watch], this.#deps.clock, () => this.#settle(uri, subscribed));
+  }
+
+  /** Ends the subscription to a URI, if there is one. */
+  forget(uri: string): void {
+    const subscribed = this.#subscribed.get(uri);
+    if (subscribed !== undefined) this.#remove(uri, subscribed, empty);
   }
 
   /** Takes back a request that waits, and what it would have subscribed to where no other one waits for that. */
@@ -164,11 +178,16 @@ export class SubscribedUris {
     this.#answerWaiting(subscribed, answer);
   }
 
+  #confirm(uri: string): RpcAnswer {
+    this.#deps.onSubscribed?.(uri, true);
+    return empty;
+  }
+
   #settle(uri: string, subscribed: Subscribed): void {
     const { watch } = subscribed;
     subscribed.stopWaiting = undefined;
     if (watch.isThere === false) return this.#remove(uri, subscribed, toNotFound(uri, "legacy"));
-    this.#answerWaiting(subscribed, empty);
+    if (subscribed.waiting.length > 0) this.#answerWaiting(subscribed, this.#confirm(uri));
     watch.tell();
     if (this.#isSuspended) watch.close();
   }

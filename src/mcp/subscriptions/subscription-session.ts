@@ -64,6 +64,16 @@ export class SubscriptionSession {
     this.initialised(caller);
   }
 
+  /** Watches a URI for a client up to 2025-11-25 that subscribed to it on another replica, and announces it once. Idempotent. */
+  restore(uri: string, caller: Caller): void {
+    if (!this.#isClosed) this.#ofLegacy().restore(uri, caller);
+  }
+
+  /** Ends the watch of a URI that the client has unsubscribed from on another replica. */
+  forget(uri: string): void {
+    this.#legacy?.forget(uri);
+  }
+
   /** Ends a subscription that the client cancelled: nothing is written for it any more. */
   cancel(id: RequestId): void {
     this.#modern?.cancel(id);

@@ -79,6 +79,8 @@ export interface WatchDeps {
   /** Answers a request that had to wait, or tells a client that its subscription was ended here. */
   readonly answer: (id: RequestId, answer: RpcAnswer, era: Era) => void;
   readonly clock: Clock;
+  /** Called when a client up to 2025-11-25 has subscribed to a URI, or ended that, whether or not it was subscribed before. */
+  readonly onSubscribed?: ((uri: string, isSubscribed: boolean) => void) | undefined;
   /** Called when a URI of a request is looked up. */
   readonly reached?: ((stage: "gate") => void) | undefined;
 }

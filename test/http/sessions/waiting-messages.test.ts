@@ -112,7 +112,7 @@ describe("A message of a session", () => {
       http: harness.setting,
       headers: {},
       primes: true,
-      session: { caller: anonymous, touch() {}, clientLeft() {}, setOutputFull() {}, announce() {} },
+      session: { caller: anonymous, touch() {}, clientLeft() {}, setOutputFull() {}, announce() {}, listened() {} },
     });
     const ask = (number: number): void => streams.tell(`{"n":${number}}`, () => void dropped.push(number));
     for (let at = 0; at < 4; at += 1) ask(at);

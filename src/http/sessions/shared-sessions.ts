@@ -1,0 +1,199 @@
+import type { Cluster, SharedPlace } from "../../cluster/cluster.ts";
+import { ObservedChannel } from "../../observe/observed-channel.ts";
+import type { OverBudget } from "../../spine/budget.ts";
+import { rpcCodes, sessionNotFound, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { internalError } from "../../surface/fault.ts";
+import type { Permit } from "../admission.ts";
+import type { HttpDeps } from "../http-deps.ts";
+import { withView } from "../read-view.ts";
+import type { Session, SessionDeps } from "./session.ts";
+import { SessionPeers, storeAway } from "./session-peers.ts";
+import { newRecord, readRecord, sessionGroupOf, sessionKeyOf, type SessionRecord } from "./session-record.ts";
+
+/** A session that begins here. */
+export type NewSession = Omit<SessionDeps, "http" | "onEnded">;
+
+/** The sessions that this replica serves. */
+export interface ServedSessions {
+  readonly all: ReadonlyMap<string, Session>;
+  /** Permits one more, or returns the reason why not. */
+  permit(caller: Caller): Permit | RpcError;
+  open(session: NewSession): Session;
+  /** Returns the session that may give way to another one: of a caller, and that no other replica has served. */
+  givesWay(of: Caller | undefined): Session | undefined;
+  /** Ends a session on this replica. */
+  end(session: Session, reason: "idle" | "client"): void;
+}
+
+/** The group of all sessions. */
+const allSessions = "sessions";
+
+/** Milliseconds that a session without a limit is kept after the last replica has left it. */
+const longestMs = 24 * 60 * 60 * 1000;
+
+/** Only such ids are looked up. */
+const sessionId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns the error for a session beyond a limit. */
+export function toFullError(limit: OverBudget): RpcError {
+  return toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", limit);
+}
+
+/**
+ * The sessions that this replica shares with the others. Every quarter of the time after which an idle session ends, it renews those that
+ * are active here. Call {@link close} when done.
+ */
+export class SharedSessions {
+  readonly #http: HttpDeps;
+  readonly #cluster: Cluster;
+  readonly #served: ServedSessions;
+  readonly #ttlMs: number;
+  /** Sessions that are being adopted, by key, for all requests that wait for one. */
+  readonly #adopting = new Map<string, Promise<Session | RpcError>>();
+  #stopTimer: (() => void) | undefined;
+  #hasFailed = false;
+
+  constructor(http: HttpDeps, cluster: Cluster, served: ServedSessions) {
+    this.#http = http;
+    this.#cluster = cluster;
+    this.#served = served;
+    this.#ttlMs = http.bounds.sessionIdleMs || longestMs;
+  }
+
+  /** Resolves with a session that another replica has opened, or the reason why not. */
+  adopt(id: string, caller: Caller): Promise<Session | RpcError> {
+    const key = sessionKeyOf(caller, id);
+    const adopting =
+      this.#adopting.get(key) ??
+      this.#adopt(id, caller)
+        .catch(this.away)
+        .finally(() => this.#adopting.delete(key));
+    this.#adopting.set(key, adopting);
+    return adopting;
+  }
+
+  /** Opens a session for all replicas. Resolves with it, or the reason why not. */
+  async create(session: NewSession): Promise<Session | RpcError> {
+    const { id, caller, kinds, version } = session;
+    const peers = this.#createPeers(id, caller);
+    try {
+      const full = (await this.#take(id, caller)) && (await this.#replaceIdlest(id, caller));
+      if (full === undefined) {
+        const state = newRecord({ kinds, version, view: caller.view });
+        await peers.create(state);
+        return this.#open(session, peers, state);
+      }
+      peers.leave();
+      return toFullError(full);
+    } catch (cause) {
+      peers.leave();
+      return this.away(cause);
+    }
+  }
+
+  /** Ends a session on every replica. Resolves with `false` if the caller has none of this id. Rejects while the store is away. */
+  async end(id: string, caller: Caller, reason: "idle" | "client" = "client"): Promise<boolean> {
+    if (!sessionId.test(id)) return false;
+    const { bus, store } = this.#cluster;
+    const key = sessionKeyOf(caller, id);
+    const text = await store.get(key);
+    const session = this.#served.all.get(id);
+    // A store that has lost the record may get it again from a replica.
+    if (text === undefined ? session === undefined : readRecord(text) === undefined) return false;
+    // Outlives each copy that misses the message: none stores the record again.
+    await store.set(key, "ended", 2 * this.#ttlMs);
+    bus.publish(key, JSON.stringify(["ended"]));
+    if (session !== undefined) this.#served.end(session, reason);
+    const own = sessionGroupOf(caller);
+    // The places expire if that fails.
+    await store.leave(id, own === undefined ? [allSessions] : [allSessions, own]).catch(this.failed);
+    return true;
+  }
+
+  /** Stops. The sessions go on, on other replicas. Callable twice. */
+  close(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  /** Reports an error of the store, and no further one until it works. */
+  readonly failed = (cause: unknown): void => {
+    if (!this.#hasFailed) internalError(cause, "the sessions of the cluster", this.#http.runtime.report);
+    this.#hasFailed = true;
+  };
+
+  /** Does the same. Returns the error for a request that needs the store. */
+  readonly away = (cause: unknown): RpcError => {
+    this.failed(cause);
+    return storeAway;
+  };
+
+  async #adopt(id: string, sender: Caller): Promise<Session | RpcError> {
+    if (!sessionId.test(id)) return sessionNotFound;
+    // Listens before it looks: a later end of the session is announced.
+    const peers = this.#createPeers(id, sender);
+    const state = await peers.load().catch((cause: unknown) => (peers.leave(), Promise.reject(cause)));
+    const permit = state === undefined ? sessionNotFound : this.#served.permit(sender);
+    if (state === undefined || "kind" in permit) {
+      peers.leave();
+      return "kind" in permit ? permit : sessionNotFound;
+    }
+    const { kinds, version, view } = state;
+    const channel = new ObservedChannel(this.#http.runtime.observers, "http");
+    const caller = withView(sender, view);
+    return this.#open({ id, permit, caller, kinds: new Set(kinds), version, channel }, peers, state);
+  }
+
+  #open(session: NewSession, peers: SessionPeers, state: SessionRecord): Session {
+    this.#arm();
+    return this.#served.open({ ...session, shared: { peers, state, tag: state.tag, failed: this.failed } });
+  }
+
+  /** Takes places for a session, or renews them. Resolves with the limit if there are none. */
+  async #take(id: string, caller: Caller): Promise<OverBudget | undefined> {
+    const { maxSessions, maxSessionsPerPrincipal } = this.#http.bounds;
+    const own = sessionGroupOf(caller);
+    const places: SharedPlace[] = [{ group: allSessions, most: maxSessions }];
+    if (own !== undefined) places.push({ group: own, most: maxSessionsPerPrincipal });
+    const full = await this.#cluster.store.take(id, places, this.#ttlMs);
+    if (full === undefined) return undefined;
+    const isOwn = full === own;
+    return { scope: isOwn ? "principal" : "global", limit: isOwn ? maxSessionsPerPrincipal : maxSessions };
+  }
+
+  /** Takes the places of a session whose client has probably left. */
+  async #replaceIdlest(id: string, caller: Caller): Promise<OverBudget | undefined> {
+    const full = await this.#take(id, caller);
+    const idlest = full && this.#served.givesWay(full.scope === "principal" ? caller : undefined);
+    if (idlest === undefined || !(await this.end(idlest.id, idlest.caller, "idle"))) return full;
+    return this.#take(id, caller);
+  }
+
+  #createPeers(id: string, caller: Caller): SessionPeers {
+    const { failed } = this;
+    return new SessionPeers({ cluster: this.#cluster, key: sessionKeyOf(caller, id), ttlMs: this.#ttlMs, failed });
+  }
+
+  #arm(): void {
+    const since = this.#http.clock.now();
+    this.#stopTimer ??= this.#http.clock.after(this.#ttlMs / 4, () => {
+      this.#stopTimer = undefined;
+      const { sessionIdleMs } = this.#http.bounds;
+      for (const session of this.#served.all.values()) {
+        if (sessionIdleMs === 0 || (session.idleSince ?? since) >= since) void this.#renew(session);
+      }
+      if (this.#served.all.size > 0) this.#arm();
+    });
+  }
+
+  async #renew({ id, caller, copy }: Session): Promise<void> {
+    try {
+      await copy?.peers.renew();
+      if (copy?.peers.isOver === false) await this.#take(id, caller);
+      this.#hasFailed = false;
+    } catch (cause) {
+      this.failed(cause);
+    }
+  }
+}

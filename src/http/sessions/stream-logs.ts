@@ -1,0 +1,132 @@
+import type { ReplayEntry } from "../../cluster/cluster.ts";
+import { createErrorResult } from "../../catalog/outcome.ts";
+import { toReadError, toFailedAnswer } from "../../mcp/handlers.ts";
+import type { RequestFrame } from "../../mcp/parse-frame.ts";
+import type { RequestId, RpcAnswer } from "../../mcp/protocol.ts";
+import type { EventStream, StreamOrigin } from "./event-log.ts";
+import type { SessionPeers } from "./session-peers.ts";
+
+/** The request that a stream answers, and the replica that runs it. Each entry of a log has it, because older entries are dropped. */
+export interface StreamHead {
+  readonly replica: string;
+  readonly id: RequestId;
+  readonly method: string;
+}
+
+/** An event in the log of a stream. */
+export interface SharedEvent {
+  /** 0: the request has started. */
+  readonly seq: number;
+  readonly head: StreamHead;
+  /** Empty: no message, as in the first event and after a cancellation. */
+  readonly json: string;
+  readonly isLast: boolean;
+}
+
+/** Milliseconds until the log of a finished stream is dropped if its client has read it. */
+const readMs = 60_000;
+
+const saved: Promise<boolean> = Promise.resolve(true);
+
+const outcomeUnknown = createErrorResult(
+  "OUTCOME_UNKNOWN",
+  "the server process that ran this request has ended, and whether the request took effect is unknown: read the state before you try again",
+);
+
+/** Returns the answer to a request whose replica has ended. */
+export function toLostAnswer({ method }: StreamHead): RpcAnswer {
+  return method === "tools/call" ? toFailedAnswer(outcomeUnknown) : toReadError(outcomeUnknown);
+}
+
+/** Reads an entry; `undefined` for a text of another program. */
+function readEvent({ number, text }: ReplayEntry): SharedEvent | undefined {
+  const end = text.indexOf("\n");
+  try {
+    // Written by write().
+    const head = JSON.parse(text.slice(1, end)) as StreamHead;
+    return { seq: number - 1, head, json: text.slice(end + 1), isLast: text.startsWith("e") };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The logs of the streams of one session, by which any replica sends again what a client has missed. Holds nothing open. */
+export class StreamLogs {
+  readonly #peers: SessionPeers;
+  readonly #maxEntries: number;
+  readonly #failed: (cause: unknown) => void;
+  readonly #followed = new Set<string>();
+  /** Resolves when the rights are saved that a reader of the next entries needs; with `false` if they could not be. */
+  #rights = saved;
+
+  constructor(peers: SessionPeers, maxEntries: number, failed: (cause: unknown) => void) {
+    this.#peers = peers;
+    this.#maxEntries = maxEntries + 1;
+    this.#failed = failed;
+  }
+
+  /** Begins the log of a stream. */
+  open(stream: EventStream, { id, method }: RequestFrame): void {
+    const head: StreamHead = { replica: this.#peers.cluster.replica, id, method };
+    stream.head = JSON.stringify(head);
+    this.append(stream, "");
+  }
+
+  /** Appends the last message of a stream to its log, if it has one. */
+  append(stream: EventStream, json: string): void {
+    const { head, isFinished, isRead, last } = stream;
+    if (head === undefined || this.#peers.isOver) return;
+    const source = streamNameOf(stream.origin);
+    const ttlMs = isFinished && isRead ? Math.min(readMs, this.#peers.ttlMs) : this.#peers.ttlMs;
+    const seq = json === "" && isFinished ? last + 1 : last;
+    const work = this.#write(source, { seq, text: `${isFinished ? "e" : "m"}${head}\n${json}`, ttlMs });
+    work.then(() => this.#followed.has(source) && this.#peers.tell("grew", source), this.#failed);
+  }
+
+  /** Tells of each new event of a stream from now on. */
+  follow(stream: EventStream): void {
+    this.#followed.add(streamNameOf(stream.origin));
+    const message = stream.isFinished ? stream.at(stream.last) : undefined;
+    // The store may have been away when it was appended. A log takes no entry twice.
+    if (message !== undefined) this.append(stream, message.json);
+  }
+
+  /** Resolves with events from a number on, oldest first. */
+  async read(origin: StreamOrigin, from: number): Promise<readonly SharedEvent[]> {
+    const entries = await this.#peers.cluster.log.read(this.#keyOf(streamNameOf(origin)), from);
+    return entries.flatMap((entry) => readEvent(entry) ?? []);
+  }
+
+  /** Appends the end of a stream whose replica has ended, unless another replica was faster. */
+  async end(origin: StreamOrigin, { seq, head, json }: Omit<SharedEvent, "isLast">): Promise<void> {
+    const text = `e${JSON.stringify(head)}\n${json}`;
+    await this.#write(streamNameOf(origin), { seq, text, ttlMs: this.#peers.ttlMs });
+  }
+
+  async #write(source: string, { seq, text, ttlMs }: { seq: number; text: string; ttlMs: number }): Promise<void> {
+    if (!(await this.#whenRightsAreSaved())) return;
+    const bounds = { maxEntries: this.#maxEntries, ttlMs };
+    await this.#peers.cluster.log.append(this.#keyOf(source), { number: seq + 1, text }, bounds);
+  }
+
+  #whenRightsAreSaved(): Promise<boolean> {
+    if (!this.#peers.isUnsaved) return this.#rights;
+    const rights = Promise.all([this.#rights, this.#peers.sync()]).then(
+      () => true,
+      () => false,
+    );
+    this.#rights = rights;
+    // First of its callbacks: an entry that is written later goes after those that wait.
+    void rights.then(() => this.#rights === rights && (this.#rights = saved));
+    return rights;
+  }
+
+  #keyOf(source: string): string {
+    return `log:${this.#peers.key}:${source}`;
+  }
+}
+
+/** Names a stream among those of all copies. */
+export function streamNameOf({ tag, stream }: StreamOrigin): string {
+  return `${tag}.${stream}`;
+}

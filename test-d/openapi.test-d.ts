@@ -6,10 +6,12 @@ import {
   type MountSource,
   type MutatingToolNames,
   type ResourceNames,
+  type ServableApp,
   type ToolNames,
 } from "surface-mcp";
 import {
   fromOpenApi,
+  mcpOpenApi,
   operations as printed,
   type OpenApiDocument,
   type OpenApiExposure,
@@ -45,6 +47,18 @@ expectType<"api_listPets" | "api_createPet" | "api_showPet" | "api_DELETE_pets_p
 expectType<"api_createPet" | "api_DELETE_pets_petId">(nameOf<MutatingToolNames<typeof app>>());
 expectType<"api/GET_pets">(nameOf<ResourceNames<typeof app>>());
 expectType<string>(printed(document));
+const alone = mcpOpenApi(
+  document,
+  { showPet: "read", deletePet: "write", health: "resource" },
+  { ...options, version: "1" },
+);
+expectAssignable<ServableApp>(alone);
+expectType<"showPet" | "deletePet">(nameOf<ToolNames<typeof alone>>());
+expectType<"deletePet">(nameOf<MutatingToolNames<typeof alone>>());
+expectType<"health">(nameOf<ResourceNames<typeof alone>>());
+expectError(mcpOpenApi(document, { deletePet: "read" }, options));
+expectError(mcpOpenApi(document, { listPetz: "read" }, options));
+expectError(mcpOpenApi(document, {}, { version: "1" }));
 
 // Keys are operations.
 expectError(fromOpenApi(document, { listPetz: "read" }, options));

@@ -104,6 +104,7 @@ const fed: Readonly<Record<string, Feed>> = {
   agenticService: (no) => agentic.agenticService(service as never, no),
   mcpAgentic: (no) => agentic.mcpAgentic(service as never, no),
   fromOpenApi: (no: object) => openapi.fromOpenApi({ openapi: "3.1.0" }, {}, { baseUrl: "https://a.example", ...no }),
+  mcpOpenApi: (no: object) => openapi.mcpOpenApi({ openapi: "3.1.0" }, {}, { baseUrl: "https://a.example", ...no }),
   invokers: (no) => invokers.invokers([chain], no),
   mcpInvoker: (no) => invokers.mcpInvoker(chain, no),
 };

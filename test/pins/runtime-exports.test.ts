@@ -73,7 +73,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./from/agent": ["agent", "agents", "mcpAgent"],
   "./from/orpc": ["fromOrpc", "mcpOrpc"],
   "./from/trpc": ["fromTrpc", "loadTrpc", "mcpTrpc"],
-  "./from/openapi": ["fromOpenApi", "operations"],
+  "./from/openapi": ["fromOpenApi", "mcpOpenApi", "operations"],
   "./sdk-v1": ["attach"],
   "./otel": ["otel"],
   "./audit": ["auditLog"],

@@ -1,4 +1,5 @@
 /** The entry `surface-mcp/from/openapi`: the operations of an OpenAPI document, as far as a map names them. */
+export { mcpOpenApi, type McpOpenApiOptions } from "../../builder/mcp-openapi.ts";
 export { operations } from "./document.ts";
 export { fromOpenApi, type OpenApiOptions } from "./openapi.ts";
 export type {

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { appOfMount } from "../../../src/builder/app-of-mount.ts";
+import { mcpOpenApi } from "../../../src/builder/mcp-openapi.ts";
 import { Refusal } from "../../../src/errors.ts";
-import { fromOpenApi, type OpenApiOptions } from "../../../src/from/openapi/openapi.ts";
+import type { OpenApiOptions } from "../../../src/from/openapi/openapi.ts";
 import type { OpenApiExposeMap } from "../../../src/from/openapi/openapi-types.ts";
 import { bearer, http } from "../../../src/http/index.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
@@ -37,8 +37,8 @@ function appOf(
   options: Partial<OpenApiOptions> = {},
   document: object = petstore("3.1.0"),
 ) {
-  const source = fromOpenApi(document as ReturnType<typeof petstore>, expose, { baseUrl, ...options });
-  return appOfMount("pets", source, { onFault: (fault) => void faults.push(fault) });
+  const app = { name: "pets", onFault: (fault: Fault) => void faults.push(fault) };
+  return mcpOpenApi(document as ReturnType<typeof petstore>, expose, { baseUrl, ...app, ...options });
 }
 
 function clientOf(...given: Parameters<typeof appOf>) {

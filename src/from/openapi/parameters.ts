@@ -1,12 +1,5 @@
-import {
-  getOwn,
-  isJsonObject,
-  setOwn,
-  toList,
-  type JsonObject,
-  type JsonSchema,
-  type JsonValue,
-} from "../../schema/json.ts";
+import { getOwn, isJsonObject, setOwn, toList } from "../../schema/json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
 import { clipText } from "../../schema/visible-text.ts";
 import { fieldsIn, partOf, resolve, textOf, unsupported, type FoundOperation } from "./document.ts";
 import { maxTextBytes, type SchemaConverter } from "./schemas.ts";
@@ -122,10 +115,10 @@ function readParameters(schemas: SchemaConverter, { item, operation }: FoundOper
   return [...new Map(present.map((one) => [`${one.place} ${one.name}`, one] as const)).values()];
 }
 
-function readBody(
-  schemas: SchemaConverter,
-  { operation, method }: FoundOperation,
-): (Field & Pick<RequestInput, "bodyType">) | undefined {
+/** A body, as a property of an input. */
+type BodyField = Field & Pick<RequestInput, "bodyType">;
+
+function readBody(schemas: SchemaConverter, { operation, method }: FoundOperation): BodyField | undefined {
   const given = resolve(schemas.root, partOf(operation, "requestBody"));
   const isRequired = partOf(given, "required") === true;
   const json = method === "GET" || method === "HEAD" ? undefined : jsonContentOf(partOf(given, "content"));

@@ -20,10 +20,7 @@ export interface DeclaredResponses {
   /** Media types of texts that it declares. */
   readonly texts: readonly string[];
   /** Returns the declaration of an error: the description of its status, and the schema of its JSON body. */
-  readonly errorOf: (status: number) => {
-    readonly description: string | undefined;
-    readonly schema: JsonSchema | undefined;
-  };
+  readonly errorOf: (status: number) => readonly [description: string | undefined, schema: JsonSchema | undefined];
 }
 
 /** Bytes of a response, after decompression, that are read. */
@@ -60,7 +57,7 @@ export function readResponses(reader: DocumentReader, operation: object): Declar
     errorOf(status) {
       const own = resolve(reader.root, declared.get(String(status)));
       const found = own ?? resolve(reader.root, declared.get("4XX") ?? declared.get("DEFAULT"));
-      return { description: textOf(own, "description"), schema: schemaOf(reader, found) };
+      return [textOf(own, "description"), schemaOf(reader, found)];
     },
   };
 }
@@ -145,7 +142,7 @@ export async function toRefusal(response: OpenApiResponse, { errorOf }: Declared
       if (retryAfterMs === undefined) return createRetryable(code, `${message}: too many requests`);
       return createRetryable(code, `${message}: wait ${retryAfterMs} ms before the next`, { retryAfterMs });
     }
-    const { description, schema } = errorOf(status);
+    const [description, schema] = errorOf(status);
     if (description !== undefined) message += `: ${description}`;
     if (schema !== undefined && isJsonMedia(headers.get("content-type") ?? "")) {
       details = assertFits(parse((await readText(response, maxErrorBytes)) ?? ""), schema);

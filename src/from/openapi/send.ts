@@ -60,10 +60,9 @@ const unsentCodes: ReadonlySet<string> = new Set([
 /** Returns the error of a request that failed. A change that may have been made is an unknown outcome. */
 function toFailure(cause: unknown, { isRead }: PreparedOperation): Error {
   const inner: unknown = isObject(cause) ? Reflect.get(cause, "cause") : undefined;
-  const wasSent = !unsentCodes.has(codeOf(inner)) && !unsentCodes.has(codeOf(cause));
-  if (isRead || !wasSent) {
+  const isUnsent = [cause, inner].some((one) => unsentCodes.has(codeOf(one)));
+  if (isRead || isUnsent)
     return new SurfaceError("INTERNAL", "Cannot reach the API, or its connection broke", { cause });
-  }
   return new SurfaceError("OUTCOME_UNKNOWN", "The connection to the API broke after the request was sent", { cause });
 }
 
@@ -75,11 +74,8 @@ function toHeaders({ parameters }: RequestInput, argumentOf: ArgumentOf): Record
   return Object.fromEntries(present);
 }
 
-async function readCredentials(
-  { about, credentials }: PreparedOperation,
-  { caller, signal }: RpcCall,
-): Promise<Record<string, string>> {
-  const given: unknown = await credentials?.(about, caller, signal);
+async function readCredentials(prepared: PreparedOperation, call: RpcCall): Promise<OpenApiHeaders> {
+  const given: unknown = await prepared.credentials?.(prepared.about, call.caller, call.signal);
   const headers = Object.entries<unknown>(isObject(given) ? { ...given } : {});
   const isHeader = (value: unknown): value is string => typeof value === "string" && isHeaderText(value);
   const wrong = headers.find(([, value]) => !isHeader(value));
@@ -102,14 +98,11 @@ export async function send(prepared: PreparedOperation, args: JsonObject, call: 
   const target = url.build(argumentOf);
   const headers = { ...toHeaders(input, argumentOf), ...(await readCredentials(prepared, call)) };
   const body = input.bodyType === undefined ? undefined : args["body"];
+  const content = body === undefined ? {} : { "content-type": input.bodyType ?? "" };
   call.signal.throwIfAborted();
   const request: OpenApiRequest = {
     method: about.method,
-    headers: {
-      accept: "application/json",
-      ...headers,
-      ...(body === undefined ? {} : { "content-type": input.bodyType ?? "" }),
-    },
+    headers: { accept: "application/json", ...headers, ...content },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     redirect: "manual",
     signal: call.signal,

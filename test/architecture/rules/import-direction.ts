@@ -63,6 +63,11 @@ export const exceptions: readonly { path: string; to: string; reason: string }[]
     reason: "an entry: the short form that makes an app stands beside what it is made of",
   },
   {
+    path: "src/from/openapi/index.ts",
+    to: "builder",
+    reason: "an entry: the short form that makes an app stands beside what it is made of",
+  },
+  {
     path: "src/from/trpc/index.ts",
     to: "builder",
     reason: "an entry: the short form that makes an app stands beside what it is made of",

@@ -13,6 +13,13 @@ function say(who: string, text: string): void {
   console.log(`  ${who.padEnd(8)} ${text}`);
 }
 
+/** Lists what an agent can reach, and returns the names of its tools. */
+async function list(agent: DemoAgent): Promise<readonly string[]> {
+  const { tools, resources } = await agent.list();
+  say("", `${tools.join(", ")},\n${" ".repeat(11)}${resources.join(", ")}`);
+  return tools;
+}
+
 function toText(value: unknown): string {
   const { id, count, product, customer, state } = Order.parse(value);
   return `${id}: ${count} ${product} for ${customer}, ${state}`;
@@ -28,16 +35,14 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
 async function visitShop(url: string): Promise<void> {
   console.log(`\nDoor 1, tRPC, at ${url}/mcp: Ada's agent signs in with her token and lists`);
   const agent = await DemoAgent.connect(`${url}/mcp`, ada.token);
-  const { tools, resources } = await agent.list();
-  say("", `${tools.join(", ")},\n${" ".repeat(11)}${resources.join(", ")}`);
-  assert.deepEqual(tools, ["order_cancel", "order_place", "order_show", "orders", "product_show"]);
+  assert.deepEqual(await list(agent), ["order_cancel", "order_place", "order_show", "orders", "product_show"]);
   const hidden = await refusal(agent.call("product_restock", { id: "tea", count: 10 }));
   say("agent", `calls product_restock and reads: ${hidden}`);
   assert.match(hidden, /there is no such tool/);
 
   const placed = await agent.call("order_place", { product: "tea", count: 2 });
   say("agent", `orders tea: ${toText(placed)}`);
-  const [seen] = [await new WebClient(url, ada.token).call("orders")].flat();
+  const [seen] = z.array(Order).parse(await new WebClient(url, ada.token).call("orders"));
   say("Ada", `finds the order on the web: ${toText(seen)}`);
   assert.deepEqual(seen, placed);
   const foreign = await new WebClient(url, bob.token).call("order.place", { product: "mug", count: 1 });
@@ -70,9 +75,7 @@ async function visitPartner(shopUrl: string): Promise<void> {
     `\nDoor 2, OpenAPI, at ${partner.url} of a partner: Bob's agent signs in with a token of the partner and lists`,
   );
   const agent = await DemoAgent.connect(partner.url, account.token);
-  const { tools, resources } = await agent.list();
-  say("", `${tools.join(", ")},\n${" ".repeat(11)}${resources.join(", ")}`);
-  assert.deepEqual(tools, ["shop_cancelOrder", "shop_placeOrder", "shop_showOrder"]);
+  assert.deepEqual(await list(agent), ["shop_cancelOrder", "shop_placeOrder", "shop_showOrder"]);
   const hidden = await refusal(agent.call("shop_restockProduct", { id: "tea", body: { count: 10 } }));
   say("agent", `calls shop_restockProduct and reads: ${hidden}`);
   assert.match(hidden, /there is no such tool/);

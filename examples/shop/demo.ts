@@ -89,7 +89,7 @@ async function visitPartner(shopUrl: string): Promise<void> {
   assert.deepEqual(seen, [await agent.call("shop_showOrder", { id: "o2" }), order]);
   say("Bob", "finds it on the web");
   const foreign = await refusal(agent.call("shop_showOrder", { id: "o1" }));
-  say("agent", `asks for o1 and reads: ${foreign}`);
+  say("agent", `asks for o1 and reads:\n           ${foreign}`);
   assert.match(foreign, /^UPSTREAM_404/);
   const outside = await refusal(agent.call("shop_showOrder", { id: "../products" }));
   say("agent", `asks for ../products and reads:\n           ${outside}`);

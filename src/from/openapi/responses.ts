@@ -2,6 +2,7 @@ import { createRetryable } from "../../catalog/own-refusals.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
+import { toVisibleJson } from "../../schema/visible-text.ts";
 import { fieldsIn, partOf, resolve, textOf, type DocumentReader } from "./document.ts";
 import { isJsonMedia, jsonContentOf } from "./parameters.ts";
 import { SchemaConverter } from "./schemas.ts";
@@ -146,6 +147,8 @@ export async function toRefusal(response: OpenApiResponse, { errorOf }: Declared
     if (description !== undefined) message += `: ${description}`;
     if (schema !== undefined && isJsonMedia(headers.get("content-type") ?? "")) {
       details = assertFits(parse((await readText(response, maxErrorBytes)) ?? ""), schema);
+      // Models read the message, and no details.
+      message += `; it says ${toVisibleJson(details)}`;
     }
   } catch {
     // The status is the answer, also if the body breaks or is not what the document declares.

@@ -219,8 +219,9 @@ describe("a response", () => {
   it("of 4xx is a refusal, with its body only if the document declares it", async () => {
     api.answer = (_, response) => json(response, 404, { value: { problem: "gone", id: 7 } });
     expect(await show()).toMatchObject({ isError: true });
-    expect(textIn(await show())).toContain(
-      "UPSTREAM_404: the API refused the request with status 404: There is no such pet",
+    // A model reads the text, and no details.
+    expect(textIn(await show())).toBe(
+      'UPSTREAM_404: the API refused the request with status 404: There is no such pet; it says {"problem":"gone","id":7}',
     );
     expect(errorIn(await show())).toMatchObject({ details: { problem: "gone" } });
     api.answer = (_, response) => json(response, 404, { value: { trace: "at db.js:1" } });

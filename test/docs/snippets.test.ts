@@ -36,7 +36,7 @@ import { fromOrpc, mcpOrpc } from "surface-mcp/from/orpc";
 import { createRouterClient, os } from "@orpc/server";
 import { fromTrpc, loadTrpc, mcpTrpc } from "surface-mcp/from/trpc";
 import { initTRPC } from "@trpc/server";
-import { fromOpenApi, operations, type OpenApiDocument } from "surface-mcp/from/openapi";
+import { fromOpenApi, mcpOpenApi, operations, type OpenApiDocument } from "surface-mcp/from/openapi";
 import { http, httpHandler } from "surface-mcp/http";
 import { attach } from "surface-mcp/sdk-v1";
 import { createTestClient } from "surface-mcp/testing";

@@ -12,12 +12,13 @@ const running: HttpAnswer = { status: 200, headers, body: "ok" };
 const leaving: HttpAnswer = { status: 503, headers, body: "unavailable" };
 const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
 
-type HealthDeps = Pick<HttpDeps, "clock" | "budgets"> & {
+type HealthDeps = Pick<HttpDeps, "clock" | "budgets" | "cluster"> & {
   readonly runtime: Pick<AppRuntime, "isReady" | "schemaBytes">;
 };
 
 /**
- * Answers `/healthz` (the server runs) and `/readyz` (the live surface can be reached, too, and how much of each limit is used).
+ * Answers `/healthz` (the server runs) and `/readyz` (the live surface can be reached, too; also whether the store of the cluster can, and
+ * how much of each limit is used). A store that is away is no reason to send no requests: most of them need none.
  * Neither needs a token: their clients are the machines that start and end servers. So the answers have no data of the app.
  */
 export class Health {
@@ -53,12 +54,13 @@ export class Health {
   };
 
   async #answerReadiness(reply: HttpReply): Promise<void> {
-    const { budgets, runtime } = this.#deps;
+    const { budgets, cluster, runtime } = this.#deps;
     const isReachable =
       !this.#isLeaving && (await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined))));
     const isReady = isReachable && !this.#isLeaving;
     const limits = readUse(budgets, runtime.schemaBytes);
-    const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", limits });
+    const shared = cluster && { cluster: cluster.isAvailable ? "ok" : "unavailable" };
+    const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", ...shared, limits });
     reply.answer({ status: isReady ? 200 : 503, headers: readinessHeaders, body });
   }
 

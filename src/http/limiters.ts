@@ -1,4 +1,5 @@
 import type { AttemptLimiter, LimitVerdict, RateLimiter, CallLimiter } from "../call/limit-call.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import { isObject } from "../options/is-object.ts";
 import { readOptions } from "../options/read-options.ts";
 import type { Clock } from "../spine/clock.ts";
@@ -98,6 +99,19 @@ function createAttempts(limits: RateLimits, clock: Clock = systemClock): Attempt
   return new Buckets({ perMinute: Math.max(1200, 10 * perMinute), burst: Math.max(400, 20 * burst) }, clock);
 }
 
+/** Counts by buckets that all replicas share; while their store is away, each replica counts by itself. */
+function shareBuckets({ perMinute, burst }: Required<RateLimits>, { limiter }: Cluster, own: RateLimiter): RateLimiter {
+  const [size, msPerToken] = [burst, 60_000 / perMinute];
+  return {
+    limit(key, cost) {
+      const call = { key: `rate:${key}`, cost: 1, size, msPerToken };
+      // As in Buckets: a slower bucket for the calls of each higher cost.
+      const slower = { ...call, key: `rate:${cost}:${key}`, msPerToken: cost * msPerToken };
+      return limiter.take(cost > 1 ? [call, slower] : [call]).then(toVerdict, () => own.limit(key, cost));
+    },
+  };
+}
+
 function readLimits(limits: RateLimits): Required<RateLimits> {
   return readOptions(limits, rateFields, "Cannot create a rate limiter");
 }
@@ -150,12 +164,14 @@ function joinLimiters(limiter: RateLimiter, attempts: AttemptLimiter): CallLimit
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function createCallLimiter(
-  { auth, rateLimit = {} }: Pick<HttpHandlerOptions, "auth" | "rateLimit">,
+  { auth, rateLimit = {}, cluster }: Pick<HttpHandlerOptions, "auth" | "rateLimit" | "cluster">,
   clock?: Clock,
 ): CallLimiter | undefined {
   if (auth === undefined || rateLimit === false) return undefined;
   if ("limit" in rateLimit) return joinLimiters(rateLimit, createAttempts({}, clock));
-  return joinLimiters(memoryLimiter(rateLimit, clock), createAttempts(rateLimit, clock));
+  const own = memoryLimiter(rateLimit, clock);
+  const shared = cluster && shareBuckets(readLimits(rateLimit), cluster, own);
+  return joinLimiters(shared ?? own, createAttempts(rateLimit, clock));
 }
 
 /** The part of a limiter of `rate-limiter-flexible` that is used. Its store does not matter. */

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { callerKey, grantKey, type Caller } from "../surface/caller.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
+import type { SharedStore } from "../cluster/cluster.ts";
+import { shortHash } from "../catalog/resources/watched-resource.ts";
 import { Budget, type BudgetLimits, type Share } from "../spine/budget.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -23,6 +25,8 @@ const mostExcerptBytes = 16 * 1024;
 /** Default bytes of the texts that are kept; the key is a known caller. Anonymous callers count in total only. */
 export const defaultPartLimits: BudgetLimits = Object.freeze({ total: 32 * 1024 * 1024, perKey: 8 * 1024 * 1024 });
 const lifeMs = 10 * 60 * 1000;
+/** Milliseconds between looks for a part in the store: the replica that made the answer may be writing it. */
+const lookMs: readonly number[] = [50, 150, 300];
 
 /** Options of {@link LargeValues}. */
 interface LargeValuesOptions {
@@ -49,7 +53,7 @@ export interface Excerpt {
 export interface KeptFor extends EntryGuard {
   readonly caller: Caller;
   /** The `rules` of the view that showed the value: by other rules it may be another value. */
-  readonly rules: symbol;
+  readonly rules: string;
 }
 
 interface Kept extends KeptFor {
@@ -70,6 +74,17 @@ function toKey({ owner, id }: Pick<Kept, "owner" | "id">): string {
   return `${owner}/${id}`;
 }
 
+/** The id of a text and the number of a part, in a URI. */
+const partForm = /^([0-9a-f]{32})\/([1-9]\d{0,6})$/;
+
+/** What names a kept text to other replicas. */
+type KeptName = Pick<Kept, "owner" | "id" | "rules">;
+
+/** The key of a part in the store. It has the caller and the rules in it, so that nobody else finds the part. */
+function toSharedKey({ owner, id, rules }: KeptName, part: number): string {
+  return `part:${shortHash(JSON.stringify([owner, rules]), 43)}:${id}:${part}`;
+}
+
 /**
  * Keeps texts that were too large for one answer, cut into parts that their caller can read one by one for ten minutes.
  * The ids cannot be guessed. Over the budget the texts that were used the longest ago go first. Call `close()` when done.
@@ -83,6 +98,7 @@ export class LargeValues {
   /** The least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #budget = new Budget(defaultPartLimits);
+  #store: SharedStore | undefined;
   #stopTimer: (() => void) | undefined;
 
   constructor(options: LargeValuesOptions) {
@@ -99,6 +115,14 @@ export class LargeValues {
     this.#budget = budget;
   }
 
+  /**
+   * Writes the parts to a store as well, for ten minutes, from which other replicas read them. A part that the store did not take can
+   * be read on this replica only.
+   */
+  shareIn(store: SharedStore): void {
+    this.#store = store;
+  }
+
   /** Keeps a text of so many bytes for a caller, and returns the excerpt that is answered instead of it. */
   keep(text: string, bytes: number, { caller, rules, scopes, requires }: KeptFor): Excerpt {
     const owner = grantKey(caller);
@@ -106,27 +130,60 @@ export class LargeValues {
     const parts = known?.parts ?? cutText(text, this.#partBytes, mostExcerptBytes);
     const [excerpt = ""] = parts;
     const id = known?.id ?? randomBytes(16).toString("hex");
-    const key = toKey({ owner, id });
-    const share = known?.share ?? this.#open(key, caller);
+    const share = known?.share ?? this.#open(toKey({ owner, id }), caller);
     if (known === undefined && share.take(bytes) !== undefined) return { truncated: true, bytes, excerpt };
     const kept = { id, owner, caller, rules, scopes, requires, text, parts, share, usedAt: 0 };
     this.#use(kept);
+    this.#write(kept);
     return { truncated: true, ...this.#next(kept, 1), bytes, excerpt };
   }
 
   /** Returns the part that a URI names for this caller by these rules; `undefined` if it is unknown or expired. */
   resolve(uri: string, { caller, rules }: Pick<KeptFor, "caller" | "rules">): Readable | undefined {
     if (!uri.startsWith(this.#prefix)) return undefined;
-    const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);
+    const [, id, number] = partForm.exec(uri.slice(this.#prefix.length)) ?? [];
+    if (id === undefined) return undefined;
     this.#forgetOld();
-    const kept = this.#kept.get(toKey({ owner: grantKey(caller), id }));
-    const part = /^[1-9]\d{0,6}$/.test(number) && more.length === 0 ? Number(number) : 0;
-    const text = kept?.parts[part - 1];
-    if (kept?.rules !== rules || text === undefined) return undefined;
+    const owner = grantKey(caller);
+    const kept = this.#kept.get(toKey({ owner, id }));
+    const part = Number(number);
+    if (kept === undefined) return this.#resolveShared({ owner, id, rules }, part);
+    const body = this.#body(kept, part);
+    if (kept.rules !== rules || body === undefined) return undefined;
     this.#use(kept);
-    const body = writeJson({ part, of: kept.parts.length, ...this.#next(kept, part), text });
     const { scopes, requires } = kept;
     return { id: "_parts", scopes, requires, read: async () => body };
+  }
+
+  /** Returns a part that another replica may have written. Its owner's key stands for the guard, which this caller has passed. */
+  #resolveShared(kept: KeptName, part: number): Readable | undefined {
+    const store = this.#store;
+    if (store === undefined) return undefined;
+    const key = toSharedKey(kept, part);
+    const read = async (): Promise<string | undefined> => {
+      for (const waitMs of lookMs) {
+        const body = await store.get(key);
+        if (body !== undefined) return body;
+        await new Promise<void>((resolve) => void this.#clock.after(waitMs, resolve));
+      }
+      return store.get(key);
+    };
+    return { id: "_parts", scopes: [], requires: undefined, read };
+  }
+
+  #body(kept: Kept, part: number): string | undefined {
+    const text = kept.parts[part - 1];
+    return text === undefined ? undefined : writeJson({ part, of: kept.parts.length, ...this.#next(kept, part), text });
+  }
+
+  /** Writes all parts but the first, which is answered. */
+  #write(kept: Kept): void {
+    const { length } = kept.parts;
+    for (let part = 2; this.#store !== undefined && part <= length; part += 1) {
+      const body = this.#body(kept, part);
+      // The store reports its outage itself.
+      if (body !== undefined) void this.#store.set(toSharedKey(kept, part), body, lifeMs).catch(() => {});
+    }
   }
 
   /** Forgets everything. Callable twice. */

@@ -146,8 +146,8 @@ function join(instructions: string | undefined, more: string | undefined): strin
 export class ResolvedView {
   /** Tells a view from the error of a caller whose view is denied. */
   readonly kind = "view";
-  /** Identifies the rules: another symbol once other rules decide what the view shows. */
-  readonly rules: symbol = Symbol("rules");
+  /** Identifies the rules by what they decide: the same text in every replica. */
+  readonly rules: string;
   /** Instructions for the model: the app's own, then the view's. */
   readonly instructions: string | undefined;
   readonly #keep: EntryFilter;
@@ -159,6 +159,7 @@ export class ResolvedView {
   constructor(decision: ShowingDecision, deps: ResolvedViewDeps) {
     const { face, instructions, readOnly } = decision.verdict;
     const whole = deps.live.current;
+    this.rules = JSON.stringify(decision.verdict);
     this.#keep = toKeep(decision);
     this.#deps = deps;
     this.instructions = join(deps.instructions, instructions);

@@ -15,7 +15,7 @@ function create(): { clock: ManualClock; large: LargeValues } {
   return { clock, large: new LargeValues({ uriPrefix: "app://", clock }) };
 }
 
-const rules = Symbol("rules");
+const rules = "rules";
 
 const known = (id: string): Caller => ({ id, isAnonymous: false, scopes: [] });
 

@@ -1,3 +1,4 @@
+import type { Cluster } from "../../cluster/cluster.ts";
 import { SurfaceError } from "../../errors.ts";
 import { assertKnownOptions } from "../../options/known-names.ts";
 import { callable, objectWithMethods, type OptionFields, withDefault } from "../../options/option.ts";
@@ -52,6 +53,11 @@ export interface TokenRegistryOptions {
   readonly resource: string | URL;
   /** Store of the records. Default: in memory, at most 10,000, lost when the process ends. */
   readonly store?: TokenStore;
+  /**
+   * The replicas that share the `store`, made by `redis()`. A token that one revokes ends its streams on all of them.
+   * Default: on this one only.
+   */
+  readonly cluster?: Cluster;
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly now?: () => number;
 }
@@ -82,16 +88,22 @@ export interface TokenRegistry {
   list(this: void): Promise<readonly ListedToken[]>;
 }
 
+const creating = "Cannot create tokenRegistry()";
+
+/** The topic on which replicas publish the ids of revoked tokens. */
+const revokedTopic = "revoked";
+
 const fields = {
   resource: resourceOption,
   store: objectWithMethods(["add", "find", "remove", "list"], "an object with the methods add, find, remove and list"),
+  cluster: objectWithMethods(["open", "isAlive"], "made by redis() of surface-mcp/redis"),
   now: withDefault(callable, Date.now),
 } satisfies OptionFields<TokenRegistryOptions>;
 
 /**
  * Creates tokens for callers that you know, for example the runners that register with you. A token has 256 bits, is shown once and
  * kept as a SHA-256, so a leaked store reveals no token. If another process with the same store revokes a token, its next request
- * is refused, but its open streams here go on: give such tokens an expiry.
+ * is refused, but without `cluster` its open streams here go on: give such tokens an expiry.
  *
  * @throws SurfaceError `INVALID_OPTION`.
  *
@@ -106,9 +118,15 @@ const fields = {
  * ```
  */
 export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
-  const read = readOptions(options, fields, "Cannot create tokenRegistry()");
-  const { resource, now, store = new MemoryTokenStore(now) } = read;
+  const read = readOptions(options, fields, creating);
+  const { resource, now, cluster, store = new MemoryTokenStore(now) } = read;
+  if (cluster !== undefined && read.store === undefined)
+    throw invalidOption(creating, '"cluster" needs a "store" that all replicas share');
   const revocations = new Revocations();
+  cluster?.bus.subscribe(revokedTopic, {
+    message: (tokenId) => revocations.revoke(tokenId),
+    gap: () => void revocations.compare(store),
+  });
   const find = async (hash: string): Promise<TokenRecord | undefined> => {
     const record = await store.find(hash);
     // A store that ignores case finds records of other hashes, too.
@@ -118,6 +136,7 @@ export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
     const wasThere = await store.remove(tokenId);
     // After the removal, because clients reconnect at once.
     revocations.revoke(tokenId);
+    cluster?.bus.publish(revokedTopic, tokenId);
     return wasThere;
   };
   return Object.freeze({
@@ -210,6 +229,19 @@ class Revocations {
   revoke(tokenId: string): void {
     for (const revoked of this.#lookups) revoked.add(tokenId);
     this.#end(tokenId);
+  }
+
+  /** Revokes the tokens that a store no longer has: other replicas may have revoked them. All, if the store cannot tell. */
+  async compare(store: Pick<TokenStore, "list">): Promise<void> {
+    const all = [...this.#followed.keys()];
+    let known: ReadonlySet<string>;
+    try {
+      known = new Set((await store.list()).map(({ tokenId }) => tokenId));
+    } catch {
+      // Their clients reconnect, and the store is asked for each.
+      known = new Set();
+    }
+    for (const tokenId of all) if (!known.has(tokenId)) this.revoke(tokenId);
   }
 
   /**

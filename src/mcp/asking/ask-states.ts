@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from "node:crypto";
+import type { Cluster } from "../../cluster/cluster.ts";
 import type { RequestState, Asking } from "../../catalog/asking/asking.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { callerKey, grantKey, defaultView, type Caller } from "../../surface/caller.ts";
@@ -145,6 +146,10 @@ export interface OpenedState extends Pick<State, "open" | "record"> {
   readonly claim: () => Promise<unknown>;
 }
 
+/** Keys in the store of a cluster. */
+const secretKey = "asking.secret";
+const secretLifeMs = 10 * 365 * 24 * 3600 * 1000;
+
 /** The longest that a call waits for the author's `claim`, which may ask another machine, in milliseconds. */
 const claimMs = 5000;
 
@@ -153,18 +158,47 @@ const claimMs = 5000;
  * expires, for the same request of the same caller with the same rights and view, and is used once.
  */
 export class AskStates {
-  readonly #sealer: Sealer;
+  #sealer: Sealer;
   readonly #app: string;
-  readonly #claim: AskStatesOptions["claim"];
+  readonly #hasSecret: boolean;
+  #claim: AskStatesOptions["claim"];
   readonly #claims: Claims;
-  readonly #now: () => number;
+  readonly #clock: () => number;
+  /** What the clock of the store is ahead of the clock of this machine, in milliseconds. */
+  #aheadMs = 0;
 
   constructor({ app = "", secret, claim, now = Date.now }: AskStatesOptions = {}) {
     this.#app = app;
+    this.#hasSecret = secret !== undefined;
     this.#sealer = new Sealer(secret);
-    this.#now = now;
+    this.#clock = now;
     this.#claim = claim;
-    this.#claims = new Claims(now);
+    this.#claims = new Claims(() => this.#now());
+  }
+
+  /**
+   * Seals by one secret in all replicas and claims in their store, as far as the author has set neither. States that were sealed
+   * before the replicas have agreed open on this one only, or on none. Returns a function that ends it.
+   */
+  shareIn({ store, bus }: Pick<Cluster, "store" | "bus">): () => void {
+    this.#claim ??= (id, expiresAt) => store.claim(`ask:${id}`, "used", Math.max(1, expiresAt - this.#now()));
+    let own = randomBytes(keyBytes).toString("base64url");
+    const agree = async (): Promise<void> => {
+      const sentAt = this.#clock();
+      this.#aheadMs = (await store.now()) - (sentAt + this.#clock()) / 2;
+      if (this.#hasSecret) return;
+      const isOwn = await store.claim(secretKey, own, secretLifeMs);
+      own = (isOwn ? own : await store.get(secretKey)) ?? own;
+      this.#sealer = new Sealer(Buffer.from(own, "base64url"));
+    };
+    // The cluster reports an outage itself, and calls gap() when the store is back: it may be another one.
+    const gap = (): void => void agree().catch(() => {});
+    gap();
+    return bus.subscribe("asking", { message: () => {}, gap });
+  }
+
+  #now(): number {
+    return this.#clock() + this.#aheadMs;
   }
 
   /** Seals the record of a call. The state expires with the open question that has the longest time. */

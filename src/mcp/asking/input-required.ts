@@ -1,6 +1,7 @@
 import type { ClientPort } from "../../call/asker.ts";
 import type { AskKind, Asking } from "../../catalog/asking/asking.ts";
 import type { ErrorResult } from "../../catalog/outcome.ts";
+import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { capabilitiesOf } from "../envelope.ts";
@@ -27,6 +28,11 @@ export interface AskingRequest extends Pick<AskSubject, "method" | "target"> {
 const unusableState = toRpcError(
   rpcCodes.invalidParams,
   'Invalid params: "requestState" is expired, already used, or belongs to another request; retry without it',
+);
+
+const unclaimable = toRpcError(
+  rpcCodes.busy,
+  "Server busy: whether this answer was used before cannot be checked at present; send it again later",
 );
 
 const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputResponses" must be an object');
@@ -123,6 +129,7 @@ export class InputRequired {
       // An author's function may return anything.
       return (await claim()) === true ? undefined : unusableState;
     } catch (cause) {
+      if (cause instanceof SurfaceError && cause.code === "UNAVAILABLE") return unclaimable;
       const { correlationId } = internalError(cause, "claiming a state", this.#report);
       return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
     }

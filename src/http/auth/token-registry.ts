@@ -118,10 +118,7 @@ const fields = {
  * ```
  */
 export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
-  const read = readOptions(options, fields, creating);
-  const { resource, now, cluster, store = new MemoryTokenStore(now) } = read;
-  if (cluster !== undefined && read.store === undefined)
-    throw invalidOption(creating, '"cluster" needs a "store" that all replicas share');
+  const { resource, now, cluster, store } = readRegistry(options);
   const revocations = new Revocations();
   cluster?.bus.subscribe(revokedTopic, {
     message: (tokenId) => revocations.revoke(tokenId),
@@ -170,6 +167,13 @@ export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
       return all.filter((one) => isValid(one, at)).map(({ hash: _hash, ...listed }) => listed);
     },
   });
+}
+
+function readRegistry(options: TokenRegistryOptions) {
+  const read = readOptions(options, fields, creating);
+  if (read.cluster !== undefined && read.store === undefined)
+    throw invalidOption(creating, '"cluster" needs a "store" that all replicas share');
+  return { ...read, store: read.store ?? new MemoryTokenStore(read.now) };
 }
 
 /** The prefix lets scanners for leaked secrets recognize a token. */

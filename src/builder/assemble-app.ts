@@ -167,7 +167,8 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, confirm, askTimeouts });
   owned(scope, invoker);
   const info = toInfo(definition);
-  const asking = new InputRequired(new AskStates({ ...options.asking, app: info.name }), report);
+  const states = new AskStates({ ...options.asking, app: info.name });
+  const asking = new InputRequired(states, report);
   const { pageSize } = options;
   return {
     info,
@@ -183,7 +184,8 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
     countParts: (budget) => large.countIn(budget),
     join: (cluster) => {
       const reportShared = (cause: unknown): void => void internalError(cause, "sharing changes with replicas", report);
-      const leaves = [watches.share(cluster, reportShared), views.views.share(cluster.bus)];
+      large.shareIn(cluster.store);
+      const leaves = [watches.share(cluster, reportShared), views.views.share(cluster.bus), states.shareIn(cluster)];
       const leave = (): void => {
         for (const one of leaves) one();
       };

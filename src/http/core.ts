@@ -113,7 +113,8 @@ export class HttpCore {
       legacy,
     });
     this.serve = front.serve;
-    // Last: nothing above may throw once it is open.
+    // Last: nothing above may throw once it is open. The app leaves the cluster when it closes.
+    if (cluster !== undefined) runtime.join(cluster);
     this.#cluster = cluster?.open({
       app: runtime.info.name,
       report: (cause) => void internalError(cause, "the cluster", report),

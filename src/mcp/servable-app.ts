@@ -59,8 +59,8 @@ export interface AppRuntime {
   /** Counts the parts of large values in this budget. Called at most once, before the first request. */
   countParts(this: void, budget: Budget): void;
   /**
-   * Shares changes with the other replicas of a cluster. Called at most once, before the first request. Returns a function that ends it;
-   * callable twice.
+   * Shares changes, questions and large values with the other replicas of a cluster. Called at most once, before the first request.
+   * Returns a function that ends it; callable twice.
    */
   join(this: void, cluster: Cluster): () => void;
   /** Whether handlers of the author can write to the client's log. */

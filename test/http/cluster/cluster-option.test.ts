@@ -14,7 +14,7 @@ function openable(ready: Promise<void>): { cluster: Cluster; opened: OpenCluster
   };
   const cluster: Cluster = {
     replica: "a1",
-    bus: { publish: none, subscribe: none },
+    bus: { publish: () => {}, subscribe: () => () => {} },
     store: {
       now: none,
       get: none,

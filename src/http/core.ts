@@ -1,4 +1,4 @@
-import type { OpenedCluster } from "../cluster/cluster.ts";
+import type { Cluster, OpenedCluster } from "../cluster/cluster.ts";
 import { SurfaceError } from "../errors.ts";
 import type { ClientRequest } from "../mcp/dispatcher.ts";
 import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
@@ -58,6 +58,12 @@ function toName({ frame: { method, params } }: ClientRequest): string {
   return typeof name === "string" ? `${kind} "${clipText(name, maxNameBytes)}"` : kind;
 }
 
+/** Lets an app join a cluster, which it leaves when it closes, and opens the cluster. */
+function joinCluster({ join, info, report }: AppRuntime, cluster: Cluster): OpenedCluster {
+  join(cluster);
+  return cluster.open({ app: info.name, report: (cause) => void internalError(cause, "the cluster", report) });
+}
+
 /** One app served over HTTP, by Node or another runtime. Call `close()` when done. */
 export class HttpCore {
   readonly serve: HttpServe;
@@ -113,12 +119,8 @@ export class HttpCore {
       legacy,
     });
     this.serve = front.serve;
-    // Last: nothing above may throw once it is open. The app leaves the cluster when it closes.
-    if (cluster !== undefined) runtime.join(cluster);
-    this.#cluster = cluster?.open({
-      app: runtime.info.name,
-      report: (cause) => void internalError(cause, "the cluster", report),
-    });
+    // Last: nothing above may throw once it is open.
+    this.#cluster = cluster && joinCluster(runtime, cluster);
   }
 
   /** Resolves when the store of the cluster was reached; at once without a cluster. Rejects as {@link OpenedCluster.ready} does. */

@@ -80,7 +80,7 @@ const partForm = /^([0-9a-f]{32})\/([1-9]\d{0,6})$/;
 /** What names a kept text to other replicas. */
 type KeptName = Pick<Kept, "owner" | "id" | "rules">;
 
-/** The key of a part in the store. It has the caller and the rules in it, so that nobody else finds the part. */
+/** The key of a part in the store. It has the caller and the rules in it, so that no other caller finds the part. */
 function toSharedKey({ owner, id, rules }: KeptName, part: number): string {
   return `part:${shortHash(JSON.stringify([owner, rules]), 43)}:${id}:${part}`;
 }

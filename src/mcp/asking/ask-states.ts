@@ -181,7 +181,9 @@ export class AskStates {
    * before the replicas have agreed open on this one only, or on none. Returns a function that ends it.
    */
   shareIn({ store, bus }: Pick<Cluster, "store" | "bus">): () => void {
-    this.#claim ??= (id, expiresAt) => store.claim(`ask:${id}`, "used", Math.max(1, expiresAt - this.#now()));
+    const claimShared = (id: string, expiresAt: number): Promise<boolean> =>
+      store.claim(`ask:${id}`, "used", Math.max(1, expiresAt - this.#now()));
+    this.#claim ??= claimShared;
     let own = randomBytes(keyBytes).toString("base64url");
     const agree = async (): Promise<void> => {
       const sentAt = this.#clock();

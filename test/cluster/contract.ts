@@ -1,21 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Cluster } from "../../src/cluster/cluster.ts";
+import { until } from "./until.ts";
 
 /** Opens a cluster of one more replica, and closes it at the end of the test. */
 export type Join = () => Promise<Cluster>;
 
 const minute = 60_000;
 const keys = ["", "plain", "a:b:{c}*?[x]", "\u0000\n\r\t", "ünïcödé 🙂", "x".repeat(5000), "__proto__"];
-
-/** Waits until `find` returns something else than `undefined` or false. */
-export async function until<TValue>(find: () => TValue | undefined | Promise<TValue | undefined>): Promise<TValue> {
-  for (;;) {
-    const found = await find();
-    if (found !== undefined && found !== false) return found;
-    await delay(5);
-  }
-}
 
 /** Collects what a replica receives on a topic; gaps are "GAP". */
 export function collect(cluster: Cluster, topic: string): string[] {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import * as agentic from "../../src/from/agentic/index.ts";
 import * as agents from "../../src/from/agent/index.ts";
+import * as redis from "../../src/redis/index.ts";
 import * as openapi from "../../src/from/openapi/index.ts";
 import * as invokers from "../../src/from/invoker/index.ts";
 import * as orpc from "../../src/from/orpc/index.ts";
@@ -92,6 +93,7 @@ const fed: Readonly<Record<string, Feed>> = {
   tokenRegistry: (no: object) => http.tokenRegistry({ resource, ...no }),
   "tokenRegistry().mint": (no: object) => http.tokenRegistry({ resource }).mint({ id: "a", scopes: [], ...no }),
   redactSecrets: (no) => main.redactSecrets(no),
+  redis: (no) => redis.redis({ status: "wait", call() {}, duplicate() {}, on() {} } as never, no),
   auditLog: (no: object) => audit.auditLog({ path: "/tmp/never/audit.jsonl", ...no }),
   createTestClient: (no) => testing.createTestClient(app, no),
   attach: (no) => v1.attach(app, server as never, no),
@@ -151,6 +153,7 @@ describe("options of public functions", () => {
       main,
       http,
       audit,
+      redis,
       testing,
       v1,
       agents,

@@ -95,6 +95,7 @@ describe("the bundle", () => {
     ["sdk-v1", /\/from\//],
     ["otel", /\/(?:from|sdk-v1)\//],
     ["audit", /\/(?:from|sdk-v1)\//],
+    ["redis", /\/(?:from|sdk-v1|catalog)\//],
   ])(
     "%s brings nothing of another entry, of HTTP or of somebody else's SDK when it is bundled",
     async (entry, other) => {

@@ -15,6 +15,7 @@ describe("package.json", () => {
       "./sdk-v1": "./dist/sdk-v1/index.js",
       "./otel": "./dist/otel/index.js",
       "./audit": "./dist/audit/index.js",
+      "./redis": "./dist/redis/index.js",
       "./lock": "./dist/lock/index.js",
       "./testing": "./dist/testing/index.js",
       "./exposure-lock.schema.json": "./docs/schemas/exposure-lock.schema.json",

@@ -77,6 +77,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
   "./sdk-v1": ["attach"],
   "./otel": ["otel"],
   "./audit": ["auditLog"],
+  "./redis": ["redis"],
   "./lock": ["locked"],
   "./testing": ["RpcFailure", "assertExposure", "createTestClient"],
 };

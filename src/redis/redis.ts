@@ -1,0 +1,272 @@
+import { randomBytes } from "node:crypto";
+import type { Cluster, OpenClusterOptions, OpenedCluster } from "../cluster/cluster.ts";
+import { SurfaceError } from "../errors.ts";
+import { matching, withDefault } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
+import { NumberedBus } from "./numbered-bus.ts";
+import { adaptClient, type ClientAdapter, type RedisClient } from "./client-adapter.ts";
+import { Commands, type Trouble, unavailable } from "./commands.ts";
+import { createLimiter, createLog, createStore } from "./store.ts";
+
+/** The version of everything that is kept under a prefix. */
+const formatVersion = 1;
+const beatMs = 2000;
+const retryBeatMs = 100;
+const leaseMs = 10_000;
+const readyMs = 5000;
+/** Signs of life that a subscriber may miss until its connection is replaced. */
+const maxEchoesMissing = 3;
+
+/**
+ * Claims the prefix if it has no format, and returns its format. Gives a sign of life if that is the one which this replica accepted.
+ * Publishes first: a Redis that is full publishes all the same.
+ */
+const beatScript = `
+local format = redis.call('GET', KEYS[1])
+if not format then
+  redis.call('SET', KEYS[1], ARGV[1])
+  format = ARGV[1]
+end
+if format ~= ARGV[2] then return format end
+redis.call('PUBLISH', KEYS[3], ARGV[3])
+redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
+return format`;
+
+/** Options of {@link redis}. */
+export interface RedisOptions {
+  /** Begins the name of each key and of the channel. Give each app one. @default "surface-mcp" */
+  readonly prefix?: string;
+}
+
+const optionFields = {
+  prefix: withDefault(matching("1 to 64 letters, digits or any of _ . : - { }", /^[\w.:{}-]{1,64}$/), "surface-mcp"),
+};
+
+/**
+ * Lets the replicas of an app share their state in Redis. Opens one more connection for its subscription, by `client.duplicate()`, and
+ * never closes the client. Requires one Redis, or Sentinel, from version 6.2 on; no Redis Cluster.
+ *
+ * @param client - of the package `ioredis`, or a connected one of the package `redis`.
+ * @throws SurfaceError `INVALID_OPTION`.
+ * @example
+ * ```ts
+ * const cluster = redis(new Redis("redis://localhost"));
+ * await mcp(surface).serve(http({ cluster }));
+ * ```
+ */
+export function redis(client: RedisClient, options: RedisOptions = {}): Cluster {
+  const { prefix } = readOptions(options, optionFields, "Cannot use Redis");
+  return new RedisCluster(adaptClient(client), prefix);
+}
+
+class RedisCluster implements Cluster {
+  readonly replica: string = randomBytes(12).toString("hex");
+  readonly bus: NumberedBus;
+  readonly store: Cluster["store"];
+  readonly log: Cluster["log"];
+  readonly limiter: Cluster["limiter"];
+  readonly #client: ClientAdapter;
+  readonly #commands: Commands;
+  readonly #channel: string;
+  readonly #openers = new Set<OpenClusterOptions>();
+  readonly #troubles = new Set<Trouble>();
+  #app = "";
+  /** The text of the format key that belongs to this app. A new one is that of an emptied Redis. */
+  #format = "";
+  #isSubscribed = false;
+  #isBeating = false;
+  /** Milliseconds, as of `performance`, until which a client that is not connected yet is no trouble. */
+  #startsUntil = 0;
+  #endSubscription: () => void = () => {};
+  #endErrors: () => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #waiting: (() => void)[] = [];
+  #refusal: SurfaceError | undefined;
+
+  constructor(client: ClientAdapter, prefix: string) {
+    this.#client = client;
+    this.#channel = `${prefix}:bus`;
+    this.#commands = new Commands(client, prefix, (trouble, cause) => this.#report(trouble, cause));
+    this.store = createStore(this.#commands);
+    this.log = createLog(this.#commands);
+    this.limiter = createLimiter(this.#commands);
+    this.bus = new NumberedBus({
+      replica: this.replica,
+      publish: (message) => this.#commands.run("PUBLISH", this.#channel, message),
+      onGarbage: () =>
+        this.#report(
+          "garbage",
+          new SurfaceError(
+            "VALIDATION_ERROR",
+            `Cannot read a message on "${this.#channel}": it is of another program; let only this app use the prefix`,
+          ),
+        ),
+    });
+  }
+
+  get isAvailable(): boolean {
+    return this.#commands.isReachable && !this.#troubles.has("away") && !this.#troubles.has("full");
+  }
+
+  async isAlive(replica: string): Promise<boolean> {
+    return Number(await this.#commands.run("EXISTS", this.#commands.key("alive", replica))) === 1;
+  }
+
+  open(options: OpenClusterOptions): OpenedCluster {
+    if (this.#openers.size > 0 && options.app !== this.#app) {
+      const ready = Promise.reject(foreign(this.#commands.prefix, `the app "${this.#app}"`));
+      // The caller may look at it later.
+      ready.catch(() => {});
+      return { ready, close: async () => {} };
+    }
+    const opener = { ...options };
+    this.#openers.add(opener);
+    if (this.#openers.size === 1) this.#start(options.app);
+    const ready = this.#untilReady();
+    ready.catch(() => {});
+    return {
+      ready,
+      close: async () => {
+        if (this.#openers.delete(opener) && this.#openers.size === 0) await this.#stop();
+      },
+    };
+  }
+
+  #start(app: string): void {
+    this.#app = app;
+    this.#startsUntil = performance.now() + readyMs;
+    this.#endErrors = this.#client.onError((cause) => this.#report("away", cause));
+    this.#subscribe();
+    void this.#beat();
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#endSubscription();
+    this.#isSubscribed = false;
+    this.#format = "";
+    this.#refusal = undefined;
+    this.#commands.setForeign(false);
+    // Without an answer the lease ends by itself.
+    await this.#commands.run("DEL", this.#commands.key("alive", this.replica)).catch(() => {});
+    this.#endErrors();
+    this.#troubles.clear();
+  }
+
+  /** Opens the connection of the subscriber, in place of the one that there is. */
+  #subscribe(): void {
+    this.#endSubscription();
+    this.bus.reset();
+    let isOpen = true;
+    const end = this.#client.subscribe(this.#channel, {
+      text: (text) => isOpen && this.bus.receive(text),
+      subscribed: () => isOpen && this.#onSubscribed(),
+      error: (cause) => isOpen && this.#report("away", cause),
+    });
+    this.#endSubscription = () => {
+      isOpen = false;
+      end();
+    };
+  }
+
+  #onSubscribed(): void {
+    this.#isSubscribed = true;
+    this.bus.gap();
+    this.#settle();
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    const isGood = await this.#tryBeat();
+    this.#isBeating = false;
+    if (this.#openers.size === 0) return;
+    this.#settle();
+    if (this.bus.echoesMissing >= maxEchoesMissing) this.#subscribe();
+    this.#timer = setTimeout(() => void this.#beat(), isGood ? beatMs : retryBeatMs).unref();
+  }
+
+  /** Gives a sign of life. Resolves with `false` if Redis did not take it. */
+  async #tryBeat(): Promise<boolean> {
+    const { message, confirm } = this.bus.beat();
+    const keys = [`${this.#commands.prefix}:format`, this.#commands.key("alive", this.replica), this.#channel];
+    const mine = JSON.stringify({ version: formatVersion, app: this.#app, since: randomBytes(6).toString("hex") });
+    try {
+      const args = [mine, this.#format, message, String(leaseMs)];
+      const format = String(await this.#commands.send(["EVAL", beatScript, "3", ...keys, ...args]));
+      if (format !== this.#format) return this.#judge(format) && (await this.#tryBeat());
+      confirm();
+      this.#startsUntil = 0;
+      if (this.#troubles.has("away") || this.#troubles.has("full")) this.bus.gap();
+      for (const trouble of ["away", "full"] as const) this.#troubles.delete(trouble);
+      return true;
+    } catch {
+      // The command reported it.
+      return false;
+    }
+  }
+
+  /** Accepts the format that was found, or refuses every command. */
+  #judge(format: string): boolean {
+    const owner = ownerOf(format, this.#app);
+    this.#refusal = owner === undefined ? undefined : foreign(this.#commands.prefix, owner);
+    this.#commands.setForeign(owner !== undefined);
+    if (this.#refusal !== undefined) {
+      this.#report("foreign", this.#refusal);
+      return false;
+    }
+    // A format of a later time is that of a Redis which lost what it had.
+    if (this.#format !== "") this.bus.gap();
+    this.#format = format;
+    return true;
+  }
+
+  #untilReady(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => finish(unavailable("away")), readyMs);
+      const finish = (error?: Error): void => {
+        clearTimeout(late);
+        this.#waiting = this.#waiting.filter((one) => one !== settle);
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      const settle = (): void => {
+        if (this.#refusal !== undefined) finish(this.#refusal);
+        else if (this.#format !== "" && this.#isSubscribed) finish();
+      };
+      this.#waiting.push(settle);
+      settle();
+    });
+  }
+
+  #settle(): void {
+    for (const settle of [...this.#waiting]) settle();
+  }
+
+  #report(trouble: Trouble, cause: unknown): void {
+    if (this.#troubles.has(trouble) || (trouble === "away" && performance.now() < this.#startsUntil)) return;
+    this.#troubles.add(trouble);
+    for (const { report } of this.#openers) report(unavailable(trouble, cause));
+  }
+}
+
+function foreign(prefix: string, owner: string): SurfaceError {
+  return new SurfaceError(
+    "INVALID_OPTION",
+    `Cannot join the cluster: the prefix "${prefix}" belongs to ${owner}; pass another "prefix" to redis()`,
+  );
+}
+
+/** Returns who owns a format, or `undefined` if it is this app. */
+function ownerOf(format: string, app: string): string | undefined {
+  try {
+    const owner: unknown = JSON.parse(format);
+    const [version, name] = ["version", "app"].map((field): unknown => Reflect.get(Object(owner), field));
+    if (version !== formatVersion)
+      return `version ${JSON.stringify(version)} of its format, and this is version ${formatVersion}`;
+    return name === app ? undefined : `the app ${JSON.stringify(name)}`;
+  } catch {
+    return "another program";
+  }
+}

@@ -1,0 +1,165 @@
+import { SurfaceError } from "../errors.ts";
+import type { Limiter, ReplayEntry, ReplayLog, SharedStore } from "../cluster/cluster.ts";
+import { type Commands, fromStored, toStored } from "./commands.ts";
+
+const maxValueBytes = 1_048_576;
+const maxTtlMs = 1e12;
+const maxRead = 256;
+/** Bytes of a reply of `read()` after which it ends, so that a log of large entries is read in parts. */
+const maxReadBytes = 4 * maxValueBytes;
+
+/** `now`: milliseconds by the clock of Redis. No replica's clock counts. */
+const now = `local time = redis.call('TIME') local now = time[1] * 1000 + time[2] / 1000 `;
+
+const swap = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1`;
+
+/** A group is a sorted set of its members, by the time when each place is free again. First it adds: Redis refuses that if it is full. */
+const take = `${now}
+local now_text = string.format('%.3f', now)
+for i = 1, #KEYS do
+  local free = redis.call('ZSCORE', KEYS[i], ARGV[1])
+  local has = free and tonumber(free) > now
+  if not has and redis.call('ZCOUNT', KEYS[i], '(' .. now_text, '+inf') >= tonumber(ARGV[i + 2]) then return i end
+end
+for i = 1, #KEYS do
+  redis.call('ZADD', KEYS[i], string.format('%.3f', now + ARGV[2]), ARGV[1])
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now_text)
+  redis.call('PEXPIRE', KEYS[i], string.format('%.0f', math.max(redis.call('PTTL', KEYS[i]), ARGV[2])))
+end
+return 0`;
+
+/** A bucket is the time when it is full again. Costs, sizes and times follow each other in ARGV. */
+const takeTokens = `${now}
+local wait, filled = 0, {}
+for i = 1, #KEYS do
+  local cost, size, ms = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  local full = tonumber(redis.call('GET', KEYS[i]) or '') or now
+  full = math.max(now, math.min(full, now + size * ms))
+  wait = math.max(wait, full - now - (size - cost) * ms)
+  filled[i] = full + cost * ms
+end
+if wait > 0.001 then return string.format('%.0f', math.ceil(wait)) end
+for i = 1, #KEYS do
+  local left = math.ceil(filled[i] - now)
+  if left > 0 then redis.call('SET', KEYS[i], string.format('%.3f', filled[i]), 'PX', string.format('%.0f', left)) end
+end
+return 0`;
+
+const append = `
+local reply = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], ARGV[2] .. '-0', 't', ARGV[3])
+if type(reply) == 'table' and reply.err then
+  if string.find(reply.err, 'equal or smaller', 1, true) then return 0 end
+  return reply
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1`;
+
+/** Reads a few entries at a time, up to a number of entries and of bytes. */
+const read = `
+local found, bytes, after = {}, 0, ARGV[1] .. '-0'
+repeat
+  local some = redis.call('XRANGE', KEYS[1], '(' .. after, '+', 'COUNT', 16)
+  for _, entry in ipairs(some) do
+    found[#found + 1] = { entry[1], entry[2][1], entry[2][2] }
+    bytes = bytes + string.len(entry[2][2])
+    after = entry[1]
+    if #found >= tonumber(ARGV[2]) or bytes >= tonumber(ARGV[3]) then return found end
+  end
+until #some < 16
+return found`;
+
+function fit(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes <= maxValueBytes) return toStored(value);
+  throw new SurfaceError(
+    "OVERFLOW",
+    `Cannot keep a value in the shared store: it has ${bytes} bytes; at most ${maxValueBytes} are allowed`,
+  );
+}
+
+const toTtl = (ms: number): string => String(Math.min(Math.max(1, Math.ceil(ms)), maxTtlMs));
+
+const isOne = (reply: unknown): boolean => Number(reply) === 1;
+
+/** Creates the store on Redis. */
+export function createStore(commands: Commands): SharedStore {
+  const value = (key: string): string => commands.key("value", key);
+  return {
+    async now() {
+      const reply = await commands.eval(`${now} return string.format('%.0f', math.floor(now))`, [], []);
+      return Number(reply);
+    },
+    async get(key) {
+      const reply = await commands.run("GET", value(key));
+      // A client may be set to return bytes.
+      const text = Buffer.isBuffer(reply) ? reply.toString() : reply;
+      return typeof text === "string" ? fromStored(text) : undefined;
+    },
+    async set(key, text, ttlMs) {
+      await commands.run("SET", value(key), fit(text), "PX", toTtl(ttlMs));
+    },
+    async claim(key, text, ttlMs) {
+      const reply = await commands.run("SET", value(key), fit(text), "NX", "PX", toTtl(ttlMs));
+      return reply !== null && reply !== undefined;
+    },
+    swap: async (key, { before, after }, ttlMs) =>
+      isOne(await commands.eval(swap, [value(key)], [toStored(before), fit(after), toTtl(ttlMs)])),
+    renew: async (key, ttlMs) => isOne(await commands.run("PEXPIRE", value(key), toTtl(ttlMs))),
+    delete: async (key) => isOne(await commands.run("DEL", value(key))),
+    async take(member, places, ttlMs) {
+      const keys = places.map(({ group }) => commands.key("group", group));
+      const reply = await commands.eval(take, keys, [
+        toStored(member),
+        toTtl(ttlMs),
+        ...places.map(({ most }) => String(most)),
+      ]);
+      return places[Number(reply) - 1]?.group;
+    },
+    async leave(member, groups) {
+      await Promise.all(groups.map((group) => commands.run("ZREM", commands.key("group", group), toStored(member))));
+    },
+  };
+}
+
+/** Creates the logs on Redis: each is a stream, whose ids are the numbers of the entries. */
+export function createLog(commands: Commands): ReplayLog {
+  return {
+    append: async (key, { number, text }, { maxEntries, ttlMs }) =>
+      isOne(
+        await commands.eval(
+          append,
+          [commands.key("log", key)],
+          [String(maxEntries), String(number), fit(text), toTtl(ttlMs)],
+        ),
+      ),
+    async read(key, after) {
+      const reply = await commands.eval(
+        read,
+        [commands.key("log", key)],
+        [String(after), String(maxRead), String(maxReadBytes)],
+      );
+      return Array.isArray(reply) ? reply.flatMap(toEntry) : [];
+    },
+  };
+}
+
+/** Reads an entry. One of another program has another form, and is left out. */
+function toEntry(reply: unknown): readonly ReplayEntry[] {
+  const [id, name, text] = Array.isArray(reply) ? reply.map(String) : [];
+  if (id === undefined || name !== "t" || text === undefined || !id.endsWith("-0")) return [];
+  return [{ number: Number(id.slice(0, -2)), text: fromStored(text) }];
+}
+
+/** Creates the token buckets on Redis. */
+export function createLimiter(commands: Commands): Limiter {
+  return {
+    async take(buckets) {
+      const keys = buckets.map(({ key }) => commands.key("bucket", key));
+      const args = buckets.flatMap(({ cost, size, msPerToken }) => [String(cost), String(size), String(msPerToken)]);
+      return Number(await commands.eval(takeTokens, keys, args));
+    },
+  };
+}

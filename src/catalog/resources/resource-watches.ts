@@ -155,12 +155,12 @@ export class ResourceWatches {
    * @param report - receives the error when other replicas watch too much.
    */
   share(cluster: Pick<Cluster, "replica" | "bus">, report: (cause: unknown) => void): () => void {
-    const { windowMs } = this.#deps;
+    const { windowMs, random = Math.random } = this.#deps;
     const find = (uri: string): ((watcher: Watcher) => SharedWatchHandle) | undefined => {
       const resolved = this.#findShared(uri);
       return resolved && ((watcher) => this.#joinForOthers({ uri, resolved, caller: anonymous }, watcher));
     };
-    const changes = new SharedChanges({ cluster, find, windowMs, maxWatched, clock: this.#clock, report });
+    const changes = new SharedChanges({ cluster, find, windowMs, maxWatched, random, clock: this.#clock, report });
     this.#others = changes;
     return () => {
       this.#others = undefined;

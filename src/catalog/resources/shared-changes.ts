@@ -1,6 +1,6 @@
 import type { Bus, Cluster } from "../../cluster/cluster.ts";
 import { SurfaceError } from "../../errors.ts";
-import type { Clock } from "../../spine/clock.ts";
+import type { Clock, Random } from "../../spine/clock.ts";
 import type { Watcher } from "../../spine/subscriptions.ts";
 import { Throttle } from "../../spine/throttle.ts";
 import { maxUriLength } from "../resolve-uri.ts";
@@ -16,6 +16,7 @@ export interface SharedChangesDeps {
   /** Resources that one replica may watch. */
   readonly maxWatched: number;
   readonly clock: Clock;
+  readonly random: Random;
   /** Receives the error when other replicas watch more than this one follows. */
   readonly report: (cause: unknown) => void;
 }
@@ -154,6 +155,8 @@ export class SharedChanges {
   readonly #stopBus: () => void;
   #stopTimer: () => void = () => {};
   #isFull = false;
+  /** The time of the last gap. */
+  #lostAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: SharedChangesDeps) {
     const { cluster, clock, windowMs, maxWatched } = deps;
@@ -223,6 +226,7 @@ export class SharedChanges {
   }
 
   #onGap(): void {
+    this.#lostAt = this.#deps.clock.now();
     this.#outbox.add([]);
     this.#answerThrottle.touch();
     for (const resource of this.#resources.values()) resource.receive({ digest: undefined, isRepeated: true });
@@ -232,10 +236,17 @@ export class SharedChanges {
     const isKnown = this.#elsewhere.has(uri);
     if (!this.#elsewhere.add(replica, uri, this.#deps.clock.now() + forgetMs)) return this.#reportFull();
     if (isKnown) return;
-    // The other replica has read its source before it told: a change since then shows in the digest.
     const resource = this.#resources.get(uri);
     if (resource === undefined) this.#follow(uri);
-    else resource.tell();
+    else this.#tellFirst(resource);
+  }
+
+  /**
+   * Tells a replica that has begun to watch. It has read its source before it told: a change since then shows in the digest. If its
+   * text was lost, the value may have come back since.
+   */
+  #tellFirst(resource: SharedResource): void {
+    resource.tell(this.#deps.clock.now() - this.#lostAt < forgetMs);
   }
 
   #reportFull(): void {
@@ -250,8 +261,8 @@ export class SharedChanges {
     const follow = this.#resources.has(uri) ? undefined : this.#deps.find(uri);
     if (follow === undefined) return;
     const resource = new SharedResource({
+      ...this.#deps,
       follow,
-      clock: this.#deps.clock,
       opened: () => this.#onOpen(uri),
       changed: (notice) => this.#tell(uri, notice),
     });
@@ -275,11 +286,11 @@ export class SharedChanges {
     const resource = this.#resources.get(uri);
     if (resource?.isRemote !== false) return this.#end(uri);
     if (this.#here.has(uri)) this.#touch(uri);
-    resource.tell();
+    this.#tellFirst(resource);
   }
 
   #tell(uri: string, { digest, isRepeated }: ChangeNotice): void {
-    if (digest !== undefined && this.#elsewhere.has(uri)) this.#outbox.add([uri, digest, isRepeated]);
+    if (digest !== undefined) this.#outbox.add([uri, digest, isRepeated]);
   }
 
   #touch(uri: string): void {

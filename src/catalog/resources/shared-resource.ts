@@ -1,5 +1,5 @@
-import type { Clock } from "../../spine/clock.ts";
-import { Throttle } from "../../spine/throttle.ts";
+import { Backoff } from "../../spine/backoff.ts";
+import type { Clock, Random } from "../../spine/clock.ts";
 import type { Watcher } from "../../spine/subscriptions.ts";
 import type { Mark } from "./watched-resource.ts";
 
@@ -29,6 +29,7 @@ export interface SharedResourceDeps {
   /** Starts the watch. */
   readonly follow: (watcher: Watcher) => SharedWatchHandle;
   readonly clock: Clock;
+  readonly random: Random;
   /** Called once with the first value. */
   opened(resource: SharedResource): void;
   /** Receives the changes that other replicas may not know of, as the throttle of the resource allows. */
@@ -36,16 +37,17 @@ export interface SharedResourceDeps {
 }
 
 /**
- * Milliseconds between two notices of values that a read found after a notice, and no stream has announced. Two replicas whose sources
- * return another value at every read would otherwise notify each other without end.
+ * Delays until a replica tells of a value other than the one that it was told of, in milliseconds. They grow until a value agrees:
+ * sources that have another value in each process, or at each read, never do.
  */
-export const foundWindowMs = 2000;
+const contradiction = { baseMs: 100, capMs: 60_000, stableMs: 0 } as const;
 
 /** A resource whose changes travel between replicas. Call `end()` when done. */
 export class SharedResource implements Watcher {
   readonly #deps: SharedResourceDeps;
   readonly #watch: SharedWatchHandle;
-  readonly #foundThrottle: Throttle;
+  readonly #backoff: Backoff;
+  #stopTimer: (() => void) | undefined;
   /** The position that was seen last. */
   #seen: Mark | undefined;
   /** The notice after which the stream was opened again; set until its first value has come. */
@@ -58,13 +60,14 @@ export class SharedResource implements Watcher {
   #hasFailed = false;
   /** A change here that the others do not know of. */
   #untold: ChangeNotice | undefined;
+  /** A notice that was to be sent while no value was known. */
+  #owed: ChangeNotice | undefined;
   /** Whether the change that is announced came from another replica. */
   #isRelaying = false;
 
   constructor(deps: SharedResourceDeps) {
-    const { clock } = deps;
     this.#deps = deps;
-    this.#foundThrottle = new Throttle({ clock, windowMs: foundWindowMs, fire: () => this.tell() });
+    this.#backoff = new Backoff({ ...contradiction, ...deps });
     this.#watch = deps.follow(this);
   }
 
@@ -78,24 +81,30 @@ export class SharedResource implements Watcher {
   }
 
   end(): void {
-    this.#foundThrottle.dispose();
+    this.#agree();
     this.#watch.end();
   }
 
-  /** Tells the other replicas which value is the newest here; later, if none was seen yet. */
+  /**
+   * Tells the other replicas which value is the newest here. Waits while that is not known: a replica that has just seen the former value
+   * change would take it for the newest one.
+   */
   tell(isRepeated = false): void {
-    if (this.#seen !== undefined) this.#deps.changed({ digest: this.#seen.digest, isRepeated });
+    const mark = this.#known;
+    if (mark === undefined)
+      this.#owed = { digest: undefined, isRepeated: isRepeated || this.#owed?.isRepeated === true };
+    else this.#deps.changed({ digest: mark.digest, isRepeated });
   }
 
   /** Compares a notice of another replica with the newest value: reads the source again if that differs. */
   receive(notice: ChangeNotice): void {
-    const mark = this.#asked === undefined ? this.#watch.mark : undefined;
+    const mark = this.#known;
     if (mark === undefined) {
       this.#late = this.#late === undefined ? notice : { digest: this.#late.digest && notice.digest, isRepeated: true };
       return;
     }
     if (notice.digest === mark.digest) {
-      this.#foundThrottle.dispose();
+      this.#agree();
       if (notice.isRepeated || this.#isBehind) this.#relay();
       return;
     }
@@ -120,12 +129,20 @@ export class SharedResource implements Watcher {
     const late = this.#late;
     this.#late = undefined;
     if (late !== undefined) this.receive(late);
+    const owed = this.#owed;
+    this.#owed = undefined;
+    if (owed !== undefined) this.tell(owed.isRepeated);
   }
 
   changed(): void {
     const notice = this.#untold;
     this.#untold = undefined;
     if (notice !== undefined) this.tell(notice.isRepeated);
+  }
+
+  /** The newest position, unless the stream is being opened. */
+  get #known(): Mark | undefined {
+    return this.#asked === undefined ? this.#watch.mark : undefined;
   }
 
   #compare(before: Mark, { digest }: Mark): void {
@@ -140,8 +157,29 @@ export class SharedResource implements Watcher {
     }
     if (asked.digest === undefined || asked.digest === digest || !isSame) this.#relay();
     else this.#isBehind = true;
-    // The stream that was closed may have been about to report this value.
-    if (!isSame && asked.digest !== digest) this.#foundThrottle.touch();
+    // Changes here may have looked like none to a source that had not heard of others.
+    if (asked.digest === undefined) this.#owed = { digest, isRepeated: true };
+    else if (asked.digest === digest) this.#agree();
+    else this.#contradict();
+  }
+
+  /**
+   * Tells the others of the value here in a while, unless another replica does. Its source may have announced nothing: the value was the
+   * same to it as the last one, or its stream was closed to open it again.
+   */
+  #contradict(): void {
+    this.#stopTimer ??= this.#deps.clock.after(this.#backoff.next(), () => {
+      this.#stopTimer = undefined;
+      // A watcher may have read the value that the other replica saw.
+      if (this.#isBehind) this.#relay();
+      this.tell();
+    });
+  }
+
+  #agree(): void {
+    this.#backoff.up();
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   /** Announces a change here that another replica has told of. */

@@ -342,11 +342,13 @@ describe("Subscriptions", () => {
   it("opens no stream again if stopping it has ended the watch", () => {
     const { far, subscriptions, source } = create();
     const held = subscriptions.subscribe(source, new FakeWatcher());
+    // Keeps the link open.
+    subscriptions.subscribe(new FakeSource("b"), new FakeWatcher());
     far.open();
     source.stream.value("one");
     source.onStop = () => held.end();
     held.reopen();
-    expect([source.streams.length, subscriptions.size]).toEqual([1, 0]);
+    expect([source.streams.length, subscriptions.size]).toEqual([1, 1]);
     held.reopen();
     expect(source.streams).toHaveLength(1);
   });

@@ -110,6 +110,7 @@ export class Replica {
         hidden: { get: () => 1, subscribe: () => () => {} },
       })
       .resources({ mine: { read: () => "mine" } })
+      .pull()
       .open();
     const joined = cluster.replica();
     this.id = joined.replica;
@@ -121,6 +122,14 @@ export class Replica {
     const request = { era: "modern", call: new CallContext() } as const;
     const answer = await handlersOf(this.runtime)["resources/read"]({ uri }, request);
     return answer.kind === "error" ? undefined : JSON.parse(JSON.parse(`{${answer.body}}`).contents[0].text);
+  }
+
+  /** Calls `wait_for_change`, and resolves with its answer. */
+  async waitForChange(uri = stockUri): Promise<unknown> {
+    const request = { era: "modern", call: new CallContext() } as const;
+    const call = { name: "wait_for_change", arguments: { uris: [uri], timeout_ms: 60_000 } };
+    const answer = await handlersOf(this.runtime)["tools/call"](call, request);
+    return answer.kind === "error" ? answer.message : JSON.parse(`{${answer.body}}`).structuredContent;
   }
 
   /** Watches a resource. Resolves when no change is missed from then on, with a function that ends it. */

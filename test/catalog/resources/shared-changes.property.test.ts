@@ -115,6 +115,39 @@ async function act(action: Action, { cluster, database, all, agents, pass }: Wor
   return settle(action.turns);
 }
 
+/** Schedules that once lost a change. */
+const examples: [Action[]][] = [
+  [
+    [
+      { do: "watch", at: 0, turns: 0 },
+      { do: "pass", ms: 35_000 },
+      { do: "write", at: 0, value: 1, turns: 0 },
+      { do: "write", at: 1, value: 0, turns: 0 },
+    ],
+  ],
+  [
+    [
+      { do: "watch", at: 0, turns: 0 },
+      { do: "pass", ms: 50 },
+      { do: "write", at: 2, value: 1, turns: 0 },
+      { do: "cut", at: 2, turns: 0 },
+      { do: "pass", ms: 50 },
+      { do: "write", at: 0, value: 0, turns: 5 },
+      { do: "write", at: 2, value: 0, turns: 0 },
+      { do: "write", at: 2, value: 1, turns: 0 },
+    ],
+  ],
+  [
+    [
+      { do: "watch", at: 0, turns: 0 },
+      { do: "pass", ms: 50 },
+      { do: "cut", at: 2, turns: 0 },
+      { do: "write", at: 0, value: 2, turns: 2 },
+      { do: "write", at: 2, value: 0, turns: 0 },
+    ],
+  ],
+];
+
 const ways = (["at once", "later"] as const).flatMap((answers) =>
   (["own", "all"] as const).map((hears): Way => ({ answers, hears })),
 );
@@ -146,7 +179,7 @@ describe("changes over several replicas", () => {
         expect(database.listeners).toBe(0);
         await endTest();
       }),
-      { numRuns: 40 },
+      { numRuns: 40, examples },
     );
   });
 });
@@ -188,12 +221,12 @@ describe("a source that is no shared one", () => {
       const pass = stopTime();
       const cluster = new LossyCluster();
       let reads = 0;
-      const all = Array.from({ length: 4 }, (_, at) => {
+      const all = Array.from({ length: 4 }, (_, n) => {
         const database = new Database({ answers: "at once", hears: "own" });
-        database.stock = at;
+        database.stock = n;
         if (what === "another value at each read")
           Object.defineProperty(database, "stock", { get: () => (reads += 1) });
-        return new Replica({ cluster, database, windowMs }, at);
+        return new Replica({ cluster, database, windowMs }, n);
       });
       const agents = all.map((replica) => new Agent(replica));
       for (const agent of agents) void agent.watch();
@@ -202,7 +235,7 @@ describe("a source that is no shared one", () => {
       await pass(60_000);
       // Four replicas repeat what they watch six times a minute.
       expect(cluster.texts.length - texts).toBeLessThan(4 * 6 + 4 * 4);
-      for (const [at, agent] of agents.entries()) expect(agent.notices - (notices[at] ?? 0)).toBeLessThan(20);
+      for (const [n, agent] of agents.entries()) expect(agent.notices - (notices[n] ?? 0)).toBeLessThan(20);
     },
   );
 });

@@ -2,6 +2,7 @@ import { createORPCClient } from "@orpc/client";
 import { RPCLink } from "@orpc/client/fetch";
 import { eventIterator, oc, type ContractRouterClient } from "@orpc/contract";
 import { createRouterClient, os, unlazyRouter, type AnyProcedure } from "@orpc/server";
+import { createRouterClient as createNextClient, os as next2 } from "orpc-server-2";
 import { expectAssignable, expectError, expectNotAssignable, expectType } from "tsd";
 import {
   defineSurface,
@@ -159,6 +160,23 @@ const bridged = mcpOrpc(contract, { "order.show": "write", ticks: "stream" }, { 
 expectType<"order_show" | "ticks">(nameOf<ToolNames<typeof bridged>>());
 expectType<"order_show">(nameOf<MutatingToolNames<typeof bridged>>());
 expectError(fromOrpc(contract, { ticks: "read" }, { client: remote }));
+
+// A router of oRPC 2.
+const next = {
+  show: next2.input(z.object({ id: z.string() })).handler(({ input }) => input),
+  ticks: next2.handler(async function* () {
+    yield 1;
+  }),
+  lazy: next2.lazy(async () => ({ default: { daily: next2.handler(() => 1) } })),
+};
+const nextOptions = { client: () => createNextClient(next) };
+const nextApp = mcpOrpc(next, { show: "write", ticks: { stream: "resource" } }, nextOptions);
+expectType<"show">(nameOf<MutatingToolNames<typeof nextApp>>());
+expectType<"ticks">(nameOf<ResourceNames<typeof nextApp>>());
+expectError(fromOrpc(next, { show: { read: "resource" } }, nextOptions));
+expectError(fromOrpc(next, { ticks: "read" }, nextOptions));
+expectError(fromOrpc(next, { show: "stream" }, nextOptions));
+expectError(fromOrpc(next, { "lazy.daily": "read" }, nextOptions));
 
 // Of a router that the compiler does not know, each name of the map counts.
 const open = mcpOrpc(openRouter, { orders: "read", order: { read: "resource" } }, { client: () => anything });

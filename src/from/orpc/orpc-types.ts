@@ -35,9 +35,11 @@ interface RpcKinds {
 
 type IsAny<TValue> = 0 extends 1 & TValue ? true : false;
 
-/** A schema of a procedure -> its type on one side. */
+/** A schema of a procedure of oRPC 1, or those of oRPC 2 as one -> the type on one side. */
 type TypeOf<TProcedure, TField extends "inputSchema" | "outputSchema"> = TProcedure extends {
-  readonly "~orpc": { readonly [_ in TField]?: infer Given };
+  readonly "~orpc":
+    | { readonly [_ in TField]?: infer Given }
+    | { readonly [_ in `__T${Capitalize<TField>}`]?: { readonly type: infer Given } };
 }
   ? IsAny<Given> extends true
     ? unknown
@@ -126,14 +128,17 @@ export interface OrpcNames<TExpose> {
   readonly resources: ExposedResourceKeys<Exposures<TExpose>>;
 }
 
+/** The keys of a part of a router. A lazy part of oRPC 2 has its definition only. */
+type KeysOf<TRouter> = Exclude<keyof TRouter & string, "~orpc">;
+
 /** The paths of all procedures of a router; `never` for a router whose keys are not known. */
 type PathsOf<TRouter, TBefore extends string = ""> = string extends keyof TRouter
   ? never
   : {
-      [Key in keyof TRouter & string]: TRouter[Key] extends Procedure
+      [Key in KeysOf<TRouter>]: TRouter[Key] extends Procedure
         ? `${TBefore}${Key}`
         : PathsOf<TRouter[Key], `${TBefore}${Key}.`>;
-    }[keyof TRouter & string];
+    }[KeysOf<TRouter>];
 
 /** The types by which an editor completes an expose map. */
 export type OrpcHints<TRouter> = RpcExposeHints<
@@ -147,5 +152,5 @@ export type OrpcClient<TRouter> =
   IsAny<TRouter> extends true
     ? object
     : {
-        readonly [Key in keyof TRouter & string]: TRouter[Key] extends Procedure ? unknown : OrpcClient<TRouter[Key]>;
+        readonly [Key in KeysOf<TRouter>]: TRouter[Key] extends Procedure ? unknown : OrpcClient<TRouter[Key]>;
       };

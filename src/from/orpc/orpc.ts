@@ -24,7 +24,7 @@ export interface OrpcCall {
 export interface OrpcOptions<TRouter extends object> {
   /**
    * Creates the client of one call, with the context of its caller: `createRouterClient(router, { context })`, or a client of a remote
-   * server. Called once for each call, and once for a stream. An error that it throws is masked, unless it is a `Refusal`.
+   * server. A procedure has its handler and middleware, and only code of oRPC runs them: this package imports none of it. Called once for each call, and once for a stream. An error that it throws is masked, unless it is a `Refusal`.
    */
   readonly client: (caller: Caller, call: OrpcCall) => OrpcClient<TRouter>;
 }
@@ -37,9 +37,16 @@ const rpcKinds: Readonly<Record<OrpcKind, RpcKind>> = { read: "query", write: "m
 /** The depth to which parts of a router are searched for near names. */
 const maxDepth = 8;
 
-/** Returns true for a part that `lazy()` loads: it has a symbol only. A lazy part of a builder has any key, as a proxy. */
+/**
+ * Returns true for a part that `lazy()` loads. In oRPC 1 it has a symbol only, and one of a builder has any key, as a proxy. In oRPC 2
+ * its definition has a loader.
+ */
 function isLazy(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).length === 0 && Object.getOwnPropertySymbols(value).length > 0;
+  if (!isObject(value)) return false;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return Object.getOwnPropertySymbols(value).length > 0;
+  const def: unknown = keys.length === 1 ? Reflect.get(value, "~orpc") : undefined;
+  return isObject(def) && isFunction(Reflect.get(def, "loader"));
 }
 
 /** The definition of a procedure. */
@@ -47,20 +54,27 @@ interface Definition {
   readonly route: object;
   readonly errorMap: object;
   readonly meta: object;
-  readonly input: unknown;
+  readonly inputs: readonly unknown[];
+  /** The schema of the output that the client returns. */
   readonly output: unknown;
 }
 
 function definitionOf(value: unknown): Definition | undefined {
   const def: unknown = isObjectOrFunction(value) && !isLazy(value) ? Reflect.get(value, "~orpc") : undefined;
   if (!isRecord(def)) return undefined;
-  const route: unknown = Reflect.get(def, "route");
   const errorMap: unknown = Reflect.get(def, "errorMap");
-  const meta: unknown = Reflect.get(def, "meta");
-  const input: unknown = Reflect.get(def, "inputSchema");
-  const output: unknown = Reflect.get(def, "outputSchema");
+  const given: unknown = Reflect.get(def, "meta");
+  const meta = isRecord(given) ? given : {};
+  // In oRPC 2 the route is metadata of @orpc/openapi.
+  const route: unknown = Reflect.get(def, "route") ?? Reflect.get(meta, "~openapi") ?? {};
   if (!isRecord(route) || !isRecord(errorMap)) return undefined;
-  return { route, errorMap, meta: isRecord(meta) ? meta : {}, input, output };
+  const schemas = (name: string): readonly unknown[] => {
+    const several: unknown = Reflect.get(def, `${name}s`);
+    const only: unknown = Reflect.get(def, name);
+    return Array.isArray(several) ? several : only === undefined ? [] : [only];
+  };
+  // oRPC 2 has several schemas of a side. Its first one of outputs comes last.
+  return { route, errorMap, meta, inputs: schemas("inputSchema"), output: schemas("outputSchema")[0] };
 }
 
 /** Returns the paths of all procedures that are loaded. */
@@ -138,6 +152,17 @@ function toError(cause: unknown, errorMap: object, root: string): unknown {
   }
 }
 
+/** Returns the schema of an item of an event iterator, which oRPC keeps under a symbol; `undefined` for an iterator without one. */
+function itemOf(schema: unknown): unknown {
+  const standard: unknown = isObjectOrFunction(schema) ? Reflect.get(schema, "~standard") : undefined;
+  if (!isObject(standard)) return undefined;
+  const details = Object.getOwnPropertySymbols(standard).map((symbol): unknown => Reflect.get(standard, symbol));
+  const items = details.flatMap((detail) =>
+    isRecord(detail) ? [Reflect.get(detail, "yields"), Reflect.get(detail, "yieldSchema")] : [],
+  );
+  return items.find((item) => item !== undefined);
+}
+
 function toIterable(key: string, answer: unknown): unknown {
   if (isObject(answer) && isFunction(Reflect.get(answer, Symbol.asyncIterator))) return answer;
   throw new SurfaceError("INVALID_OUTPUT", `Cannot follow stream "${key}": it returned no event iterator`);
@@ -146,10 +171,10 @@ function toIterable(key: string, answer: unknown): unknown {
 type AnyClient = (caller: Caller, call: OrpcCall) => unknown;
 
 function readProcedure(key: string, kind: OrpcKind, parts: { router: object; client: AnyClient }): RpcProcedure {
-  const { route, errorMap, meta, ...parsers } = findProcedure(parts.router, key);
+  const { route, errorMap, meta, inputs, output } = findProcedure(parts.router, key);
   assertMethod(key, kind, route);
   const origin = `procedure "${key}"`;
-  const input = toRpcInput(parsers.input === undefined ? [] : [parsers.input], origin);
+  const input = toRpcInput(inputs, origin);
   const summary = textAt(route, "summary");
   const title = textAt(meta, "title") ?? summary;
   const description = textAt(meta, "description") ?? textAt(route, "description") ?? summary;
@@ -157,8 +182,7 @@ function readProcedure(key: string, kind: OrpcKind, parts: { router: object; cli
     kind: rpcKinds[kind],
     texts: toTexts(title, description),
     input,
-    // The output of a stream describes the iterator.
-    output: kind === "stream" ? undefined : toRpcOutput(parsers.output, origin),
+    output: toRpcOutput(kind === "stream" ? itemOf(output) : output, origin),
     async call(raw, { caller, signal }) {
       let run: unknown = parts.client(caller, Object.freeze({ signal, meta }));
       for (const segment of key.split(".")) run = isObjectOrFunction(run) ? Reflect.get(run, segment) : undefined;

@@ -27,7 +27,7 @@ export interface RpcProcedure {
   /** The media type of its results, which are texts. @default JSON */
   readonly mimeType?: string;
   readonly input: RpcInput;
-  /** @default any JSON */
+  /** The result, or an item of a subscription. @default any JSON */
   readonly output: RpcOutput | undefined;
   /** Runs it with an input as its own parsers take it. A subscription resolves with an async iterable. */
   call(input: unknown, call: RpcCall): Promise<unknown>;

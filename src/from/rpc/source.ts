@@ -108,13 +108,15 @@ function toCallTool({ name, procedure, options }: Named): RegisteredOperation {
 /** Returns an item without its own envelope, and the id in that. */
 function toItem(procedure: RpcProcedure, given: unknown): { readonly id?: string; readonly item: JsonValue } {
   const { item, ...rest } = procedure.toItem?.(given) ?? { item: given };
-  return { ...rest, item: anyCodec.encode(item) };
+  return { ...rest, item: (procedure.output ?? anyCodec).encode(item) };
 }
 
-/** The schema of pulled items, with the id of the last one. */
-const pulledItems: JsonSchema = withFields(toPullSchema({}), {
-  lastEventId: { type: "string", description: "The id of the last item, for subscriptions that continue behind one" },
-});
+/** Returns the schema of pulled items, with the id of the last one. */
+function toPulledSchema({ output }: RpcProcedure): JsonSchema {
+  return withFields(toPullSchema(output?.json ?? {}), {
+    lastEventId: { type: "string", description: "The id of the last item, for subscriptions that continue behind one" },
+  });
+}
 
 /** Returns the tool that pulls some items of a subscription. */
 function toPullTool({ name, procedure, options }: Named): RegisteredOperation {
@@ -134,7 +136,7 @@ function toPullTool({ name, procedure, options }: Named): RegisteredOperation {
     name,
     type: "query",
     inputSchema: withFields(json, pull.fields),
-    outputSchema: pulledItems,
+    outputSchema: toPulledSchema(procedure),
     timeoutMs: pull.wait.maximum + slackMs,
   };
   const run = async (args: unknown, { caller, signal }: MountContext): Promise<JsonValue> => {

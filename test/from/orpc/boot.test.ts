@@ -4,6 +4,7 @@ import type { MountSource } from "../../../src/catalog/mounts/mount.ts";
 import { SurfaceError } from "../../../src/errors.ts";
 import { fromOrpc } from "../../../src/from/orpc/orpc.ts";
 import { context as callContext } from "../../catalog/mounts/mount-support.ts";
+import { createNextStore } from "./next-store.ts";
 import { createStore } from "./store.ts";
 
 const { router, client } = createStore();
@@ -50,6 +51,25 @@ describe("the map of an oRPC router, at boot", () => {
     const error = errorOf(() => mount(router, expose));
     expect(error.code).toBe(code);
     expect(error.message).toContain(text);
+  });
+
+  it.each([
+    ["a read with the method DELETE", { "order.cancel": "read" }, "WRONG_KIND", "has the method DELETE"],
+    ["a part", { order: "read" }, "UNKNOWN_MEMBER", '"order"'],
+    ["a procedure of a lazy part", { "reports.daily": "read" }, "INVALID_OPTION", 'is in the lazy part "reports"'],
+    ["a required input as a resource", { "order.show": { read: "resource" } }, "WRONG_KIND", "it requires an input"],
+  ])("refuses %s of oRPC 2", (...[, expose, code, text]) => {
+    const next = createNextStore();
+    const error = errorOf(() => mount(next.router, expose, { client: next.client }));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(text);
+  });
+
+  it("reads titles and descriptions of metadata of oRPC 2", () => {
+    const next = createNextStore();
+    const source = mount(next.router, { orders: { read: "resource" }, "order.show": "read" }, { client: next.client });
+    expect(source.resources?.()).toMatchObject([{ title: "Orders", description: "Every order" }]);
+    expect(source.list()).toMatchObject([{ description: "One order", type: "query" }]);
   });
 
   it("exposes nothing for an empty map, and for keys without a value; a GET may be a write", () => {

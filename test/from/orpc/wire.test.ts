@@ -1,22 +1,46 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpOrpc } from "../../../src/builder/mcp-orpc.ts";
 import { http, type HttpServing } from "../../../src/http/http.ts";
+import type { ServableApp } from "../../../src/mcp/servable-app.ts";
 import { httpClients, type HttpClient } from "../../http/support/http-clients.ts";
+import { createNextStore } from "./next-store.ts";
 import { createStore } from "./store.ts";
 
-describe.each(httpClients)("an oRPC router and $name", { timeout: 30_000 }, ({ connect }) => {
-  const { router, client: open, log } = createStore();
-  const app = mcpOrpc(
-    router,
-    {
-      "order.show": "read",
-      "order.cancel": "write",
-      throws: "read",
-      deaf: "stream",
-      orders: { read: "resource" },
+const map = {
+  "order.show": "read",
+  "order.cancel": "write",
+  throws: "read",
+  deaf: "stream",
+  orders: { read: "resource" },
+} as const;
+const onFault = (): void => {};
+
+interface Store {
+  readonly version: string;
+  readonly create: () => { readonly app: ServableApp; readonly ended: readonly string[] };
+}
+
+const stores: readonly Store[] = [
+  {
+    version: "1",
+    create: () => {
+      const { router, client, log } = createStore();
+      return { app: mcpOrpc(router, map, { client, onFault }), ended: log.ended };
     },
-    { client: open, onFault: () => {} },
-  );
+  },
+  {
+    version: "2",
+    create: () => {
+      const { router, client, log } = createNextStore();
+      return { app: mcpOrpc(router, map, { client, onFault }), ended: log.ended };
+    },
+  },
+];
+
+const ways = stores.flatMap((store) => httpClients.map((entry) => ({ ...store, ...entry })));
+
+describe.each(ways)("a router of oRPC $version and $name", { timeout: 30_000 }, ({ create, connect }) => {
+  const { app, ended } = create();
   let serving: HttpServing;
   let client: HttpClient;
   beforeAll(async () => {
@@ -31,6 +55,12 @@ describe.each(httpClients)("an oRPC router and $name", { timeout: 30_000 }, ({ c
   it("list it, call it and read it", async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["deaf", "order_cancel", "order_show", "throws"]);
+    expect(tools).toMatchObject([
+      { outputSchema: { properties: { items: { items: { required: ["tick"] } } } } },
+      {},
+      { description: "One order", annotations: { readOnlyHint: true }, inputSchema: { required: ["id"] } },
+      {},
+    ]);
     const shown = await client.callTool({ name: "order_show", arguments: { id: "o1" } });
     expect(shown).toMatchObject({ structuredContent: { id: "o1 of anonymous" } });
     expect(shown["structuredContent"]).not.toHaveProperty("secret");
@@ -52,7 +82,7 @@ describe.each(httpClients)("an oRPC router and $name", { timeout: 30_000 }, ({ c
   it("pull items, and abort a call in mid-stream, after which its finally runs", async () => {
     const pulled = await client.callTool({ name: "deaf", arguments: { max_items: 2 } });
     expect(pulled).toMatchObject({ structuredContent: { items: [{ tick: 1 }, { tick: 2 }], ended: false } });
-    await expect.poll(() => log.ended.length).toBe(1);
+    await expect.poll(() => ended.length).toBe(1);
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 100);
     const call = client.callTool(
@@ -60,6 +90,6 @@ describe.each(httpClients)("an oRPC router and $name", { timeout: 30_000 }, ({ c
       { signal: controller.signal },
     );
     await expect(call).rejects.toThrow(/abort/i);
-    await expect.poll(() => log.ended.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => ended.length, { timeout: 10_000 }).toBe(2);
   });
 });

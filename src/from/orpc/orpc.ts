@@ -157,9 +157,9 @@ function itemOf(schema: unknown): unknown {
   const standard: unknown = isObjectOrFunction(schema) ? Reflect.get(schema, "~standard") : undefined;
   if (!isObject(standard)) return undefined;
   const details = Object.getOwnPropertySymbols(standard).map((symbol): unknown => Reflect.get(standard, symbol));
-  const items = details.flatMap((detail) =>
-    isRecord(detail) ? [Reflect.get(detail, "yields"), Reflect.get(detail, "yieldSchema")] : [],
-  );
+  const items = details
+    .filter(isRecord)
+    .map((one): unknown => Reflect.get(one, "yields") ?? Reflect.get(one, "yieldSchema"));
   return items.find((item) => item !== undefined);
 }
 

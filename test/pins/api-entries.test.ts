@@ -21,8 +21,6 @@ describe("the entries for an existing API", () => {
       const own = loaded.filter((path) => entries[other].test(path));
       expect(own.length > 0, `${other}: ${own.join(", ")}`).toBe(other === name);
     }
-    // Routers share what documents do not need.
-    expect(loaded.some((path) => path.startsWith("src/from/rpc/"))).toBe(name !== "openapi");
   });
 
   it("are not loaded by the main entry", () => {

@@ -51,6 +51,15 @@ describe("changes of a resource that is watched on another replica", () => {
     expect(onB).toHaveBeenCalledTimes(1);
   });
 
+  it("are announced if the text comes while the source is read for the first time", async () => {
+    const { cluster, b } = two({ answers: "later", hears: "own" });
+    const onB = vi.fn<() => void>();
+    const watching = b.watch(onB);
+    cluster.inject(changesTopic, JSON.stringify(["ab", [stockUri, "12345678", false]]));
+    await watching;
+    await vi.waitFor(() => expect(onB).toHaveBeenCalled());
+  });
+
   it("are announced after texts were lost, in any case", async () => {
     const { cluster, database, b } = two();
     const onB = vi.fn<() => void>();

@@ -154,23 +154,15 @@ export class SessionHandler {
 
   /** Ends the session that the request names. */
   delete(exchange: HttpExchange): void {
-    const id = this.#readId(exchange);
-    if (id === undefined) return;
-    if (this.#shared !== undefined) return void this.#endEverywhere(exchange, id, this.#shared);
     this.#with(exchange, (session) => {
-      this.#end(session, "client");
-      exchange.reply.answer({ status: 200 });
+      const accept = (): void => exchange.reply.answer({ status: 200 });
+      if (this.#shared === undefined) {
+        this.#end(session, "client");
+        return accept();
+      }
+      const refuse = (): void => this.#refuse(exchange, storeAway, { status: 503 });
+      void this.#shared.end(session, "client").then((hasEnded) => (hasEnded ? accept() : refuse()));
     });
-  }
-
-  async #endEverywhere(exchange: HttpExchange, id: string, shared: SharedSessions): Promise<void> {
-    try {
-      const hasEnded = this.#isForeign(id, exchange.caller) ? false : await shared.end(id, exchange.caller);
-      if (hasEnded) exchange.reply.answer({ status: 200 });
-      else this.#refuse(exchange, sessionNotFound, { status: 404 });
-    } catch (cause) {
-      this.#refuse(exchange, shared.away(cause), { status: 503 });
-    }
   }
 
   /** Number of messages that were dropped unsent, in all sessions so far. */
@@ -210,31 +202,21 @@ export class SessionHandler {
     return [...this.#sessions.values(), ...this.#ending];
   }
 
-  /** Returns the id of a session in the head of a request, or refuses the request. */
-  #readId(exchange: HttpExchange): string | undefined {
-    const id = exchange.request.header("mcp-session-id");
-    if (id === undefined) this.#refuse(exchange, missing, { status: 400, stage: "session" });
-    return id;
-  }
-
-  /** Returns whether this replica serves a session of this id for another caller. */
-  #isForeign(id: string, caller: Caller): boolean {
-    const session = this.#sessions.get(id);
-    return session !== undefined && callerKey(session.caller) !== callerKey(caller);
-  }
-
   /**
    * Hands over the session that a request names: at once, or when it is adopted. Refuses the request otherwise: a session of another
    * caller looks as if it did not exist.
    */
   #with(exchange: HttpExchange, run: (session: Session) => void): void {
-    const id = this.#readId(exchange);
-    if (id === undefined) return;
+    const { caller, request } = exchange;
+    const id = request.header("mcp-session-id");
+    if (id === undefined) return this.#refuse(exchange, missing, { status: 400, stage: "session" });
     const session = this.#sessions.get(id);
-    const isForeign = this.#isForeign(id, exchange.caller);
-    if (session !== undefined && !isForeign) this.#enter(exchange, session, run);
-    else if (this.#shared === undefined || isForeign) this.#refuse(exchange, sessionNotFound, { status: 404 });
-    else void this.#adopt(exchange, this.#shared.adopt(id, exchange.caller), run);
+    if (session === undefined && this.#shared !== undefined) {
+      return void this.#adopt(exchange, this.#shared.adopt(id, caller), run);
+    }
+    const isOwn = session !== undefined && callerKey(session.caller) === callerKey(caller);
+    if (isOwn) this.#enter(exchange, session, run);
+    else this.#refuse(exchange, sessionNotFound, { status: 404 });
   }
 
   #enter(exchange: HttpExchange, session: Session, run: (session: Session) => void): void {

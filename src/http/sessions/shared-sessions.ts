@@ -9,7 +9,7 @@ import type { HttpDeps } from "../http-deps.ts";
 import { withView } from "../read-view.ts";
 import type { Session, SessionDeps } from "./session.ts";
 import { SessionPeers, storeAway } from "./session-peers.ts";
-import { newRecord, readRecord, sessionGroupOf, sessionKeyOf, type SessionRecord } from "./session-record.ts";
+import { newRecord, sessionGroupOf, sessionKeyOf, type SessionRecord } from "./session-record.ts";
 
 /** A session that begins here. */
 export type NewSession = Omit<SessionDeps, "http" | "onEnded">;
@@ -64,11 +64,7 @@ export class SharedSessions {
   /** Resolves with a session that another replica has opened, or the reason why not. */
   adopt(id: string, caller: Caller): Promise<Session | RpcError> {
     const key = sessionKeyOf(caller, id);
-    const adopting =
-      this.#adopting.get(key) ??
-      this.#adopt(id, caller)
-        .catch(this.away)
-        .finally(() => this.#adopting.delete(key));
+    const adopting = this.#adopting.get(key) ?? this.#adopt(id, caller).finally(() => this.#adopting.delete(key));
     this.#adopting.set(key, adopting);
     return adopting;
   }
@@ -78,37 +74,33 @@ export class SharedSessions {
     const { id, caller, kinds, version } = session;
     const peers = this.#createPeers(id, caller);
     try {
-      const full = (await this.#take(id, caller)) && (await this.#replaceIdlest(id, caller));
-      if (full === undefined) {
-        const state = newRecord({ kinds, version, view: caller.view });
-        await peers.create(state);
-        return this.#open(session, peers, state);
-      }
-      peers.leave();
-      return toFullError(full);
+      const full = await this.#makePlace(id, caller);
+      if (full !== undefined) return this.#leave(peers, toFullError(full));
+      const state = newRecord({ kinds, version, view: caller.view });
+      await peers.create(state);
+      return this.#open(session, peers, state);
     } catch (cause) {
-      peers.leave();
-      return this.away(cause);
+      return this.#leave(peers, this.#away(cause));
     }
   }
 
-  /** Ends a session on every replica. Resolves with `false` if the caller has none of this id. Rejects while the store is away. */
-  async end(id: string, caller: Caller, reason: "idle" | "client" = "client"): Promise<boolean> {
-    if (!sessionId.test(id)) return false;
+  /** Ends a session on every replica. Resolves with `false` while the store is away. */
+  async end(session: Session, reason: "idle" | "client"): Promise<boolean> {
+    const { id, caller } = session;
     const { bus, store } = this.#cluster;
     const key = sessionKeyOf(caller, id);
-    const text = await store.get(key);
-    const session = this.#served.all.get(id);
-    // A store that has lost the record may get it again from a replica.
-    if (text === undefined ? session === undefined : readRecord(text) === undefined) return false;
-    // Outlives each copy that misses the message: none stores the record again.
-    await store.set(key, "ended", 2 * this.#ttlMs);
-    bus.publish(key, JSON.stringify(["ended"]));
-    if (session !== undefined) this.#served.end(session, reason);
     const own = sessionGroupOf(caller);
-    // The places expire if that fails.
-    await store.leave(id, own === undefined ? [allSessions] : [allSessions, own]).catch(this.failed);
-    return true;
+    try {
+      // Outlives each copy that misses the message: none stores the record again.
+      await store.set(key, "ended", 2 * this.#ttlMs);
+      bus.publish(key, JSON.stringify(["ended"]));
+      this.#served.end(session, reason);
+      await store.leave(id, own === undefined ? [allSessions] : [allSessions, own]);
+    } catch (cause) {
+      this.failed(cause);
+    }
+    // Its places expire if they could not be given back.
+    return this.#served.all.get(id) !== session;
   }
 
   /** Stops. The sessions go on, on other replicas. Callable twice. */
@@ -123,26 +115,32 @@ export class SharedSessions {
     this.#hasFailed = true;
   };
 
-  /** Does the same. Returns the error for a request that needs the store. */
-  readonly away = (cause: unknown): RpcError => {
+  #away(cause: unknown): RpcError {
     this.failed(cause);
     return storeAway;
-  };
+  }
+
+  #leave(peers: SessionPeers, error: RpcError): RpcError {
+    peers.leave();
+    return error;
+  }
 
   async #adopt(id: string, sender: Caller): Promise<Session | RpcError> {
     if (!sessionId.test(id)) return sessionNotFound;
     // Listens before it looks: a later end of the session is announced.
     const peers = this.#createPeers(id, sender);
-    const state = await peers.load().catch((cause: unknown) => (peers.leave(), Promise.reject(cause)));
-    const permit = state === undefined ? sessionNotFound : this.#served.permit(sender);
-    if (state === undefined || "kind" in permit) {
-      peers.leave();
-      return "kind" in permit ? permit : sessionNotFound;
+    try {
+      const state = await peers.load();
+      if (state === undefined) return this.#leave(peers, sessionNotFound);
+      const permit = this.#served.permit(sender);
+      if ("kind" in permit) return this.#leave(peers, permit);
+      const { kinds, version, view } = state;
+      const channel = new ObservedChannel(this.#http.runtime.observers, "http");
+      const caller = withView(sender, view);
+      return this.#open({ id, permit, caller, kinds: new Set(kinds), version, channel }, peers, state);
+    } catch (cause) {
+      return this.#leave(peers, this.#away(cause));
     }
-    const { kinds, version, view } = state;
-    const channel = new ObservedChannel(this.#http.runtime.observers, "http");
-    const caller = withView(sender, view);
-    return this.#open({ id, permit, caller, kinds: new Set(kinds), version, channel }, peers, state);
   }
 
   #open(session: NewSession, peers: SessionPeers, state: SessionRecord): Session {
@@ -162,11 +160,11 @@ export class SharedSessions {
     return { scope: isOwn ? "principal" : "global", limit: isOwn ? maxSessionsPerPrincipal : maxSessions };
   }
 
-  /** Takes the places of a session whose client has probably left. */
-  async #replaceIdlest(id: string, caller: Caller): Promise<OverBudget | undefined> {
+  /** Takes places, if need be those of a session whose client has probably left. */
+  async #makePlace(id: string, caller: Caller): Promise<OverBudget | undefined> {
     const full = await this.#take(id, caller);
     const idlest = full && this.#served.givesWay(full.scope === "principal" ? caller : undefined);
-    if (idlest === undefined || !(await this.end(idlest.id, idlest.caller, "idle"))) return full;
+    if (idlest === undefined || !(await this.end(idlest, "idle"))) return full;
     return this.#take(id, caller);
   }
 

@@ -1,12 +1,24 @@
 import * as z from "zod";
+import type { Cluster } from "../../../src/cluster/cluster.ts";
 import { bearer, http, type HttpOptions, type HttpServing } from "../../../src/http/index.ts";
-import { cell, cellSource, defineSurface, mcp, mcpResource, mcpTool, procedure, readOnly } from "../../../src/index.ts";
+import {
+  cell,
+  cellSource,
+  collection,
+  defineSurface,
+  mcp,
+  mcpResource,
+  mcpTool,
+  procedure,
+  readOnly,
+} from "../../../src/index.ts";
 import { memoryHub, type MemoryHub } from "../../cluster/memory-hub.ts";
 
 const resource = "https://ci.example/mcp";
 
 const surface = defineSurface("steps", {
   state: mcpResource(cell({ schema: z.object({ count: z.number() }), description: "The state" })),
+  items: mcpResource(collection({ key: z.string(), schema: z.object({ label: z.string() }) }), { listItems: true }),
   walk: readOnly(
     mcpTool(
       procedure({
@@ -81,32 +93,40 @@ export interface Replicas {
   close(): Promise<void>;
 }
 
+const auth = bearer({
+  resource,
+  verify: async (token) => {
+    const known = tokens.get(token);
+    return known && { resource, ...known };
+  },
+});
+
 /** Options of {@link openReplicas}. */
 export interface ReplicasOptions extends HttpOptions {
   readonly count?: number;
   /** Whether callers have tokens. */
   readonly isKnown?: boolean;
+  /** Puts something before the cluster of each replica. */
+  readonly wrap?: (cluster: Cluster) => Cluster;
 }
 
 export async function openReplicas({
   count = 2,
   isKnown = false,
+  wrap = (cluster) => cluster,
   ...options
 }: ReplicasOptions = {}): Promise<Replicas> {
   const hub = memoryHub();
   const state = cellSource({ count: 0 });
   const faults: unknown[] = [];
-  const auth = bearer({
-    resource,
-    verify: async (token) => {
-      const known = tokens.get(token);
-      return known && { resource, ...known };
-    },
-  });
   const open = async (): Promise<Replica> => {
     const walks = new Walks();
     const app = mcp(surface, { uriPrefix: "app://", onFault: ({ cause }) => void faults.push(cause) })
-      .implement({ state, walk: (input, context) => walks.walk(input, context) })
+      .implement({
+        state,
+        items: cellSource(new Map([["a", { label: "the first" }]])),
+        walk: (input, context) => walks.walk(input, context),
+      })
       .tools({
         greet: {
           handler: async (_args, context) => {
@@ -117,7 +137,7 @@ export async function openReplicas({
           },
         },
       });
-    const cluster = hub.join();
+    const cluster = wrap(hub.join());
     const serving = await http({
       exit: false,
       drainMs: 100,
@@ -190,8 +210,8 @@ export class Reading {
     return this.events.flatMap(({ message }) => (message === undefined ? [] : [message]));
   }
 
-  get methods(): readonly unknown[] {
-    return this.messages.map(({ method, result, error }) => method ?? (result === undefined ? error : "result"));
+  get methods(): readonly string[] {
+    return this.messages.map(({ method, result }) => String(method ?? (result === undefined ? "error" : "result")));
   }
 
   get lastId(): string | undefined {

@@ -76,6 +76,20 @@ describe("The number of sessions", () => {
     expect((await ask(b, ping, { session: both })).status).toBe(200);
     expect((await ask(b, ping, { session: alone })).status).toBe(404);
   });
+
+  it("is not kept by ending a session that another replica has served", async () => {
+    const { a, b } = await open({ maxSessions: 2 });
+    const both = await initialize(a);
+    await ask(b, ping, { session: both });
+    await initialize(b);
+    const notices = await get(a, { session: both });
+    notices.cut();
+    for (let tries = 0; tries < 10; tries += 1) {
+      expect((await ask(a, handshake)).status).toBe(409);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect((await ask(b, ping, { session: both })).status).toBe(200);
+  });
 });
 
 describe("While the store is away, a session", () => {

@@ -152,11 +152,10 @@ describe("A session", () => {
     const client = new Client({ name: "test", version: "1" });
     await client.connect(new StreamableHTTPClientTransport(new URL(a.url), { fetch: spread }));
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("walk");
-    const uri = (await client.listResources()).resources[0]?.uri ?? "";
     let updated = 0;
     client.fallbackNotificationHandler = async ({ method }) =>
       void (updated += Number(method === "notifications/resources/updated"));
-    await client.subscribeResource({ uri });
+    await client.subscribeResource({ uri: "app://state" });
     await until(() => (change(), updated > 0));
     const heard: number[] = [];
     const calling = client.callTool({ name: "walk", arguments: {} }, undefined, {
@@ -211,15 +210,20 @@ describe("A message at another replica than the one it is for", () => {
     expect(a.walks.greeted).toEqual(["Ada"]);
   });
 
-  it("does not answer the question by a token of fewer rights, nor does that replace a full answer", async () => {
-    const { a, b } = await open({ isKnown: true });
+  it("does not answer the question by a token of fewer rights, nor does that replace an answer on its way", async () => {
+    const { a, b, hub } = await open({ isKnown: true });
     const session = await initialize(a, "ada", { elicitation: {} });
     const greeting = await post(a, callOf(1, "greet"), { session, token: "ada" });
     await until(() => greeting.messages.length === 1);
     const id = greeting.messages[0]?.["id"];
-    await ask(b, { id, result: { action: "accept", content: { name: "Eve" } } }, { session, token: "ada-reads" });
+    const answerOf = (name: string): object => ({ id, result: { action: "accept", content: { name } } });
+    await ask(b, answerOf("Eve"), { session, token: "ada-reads" });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await ask(b, { id, result: { action: "accept", content: { name: "Ada" } } }, { session, token: "ada" });
+    hub.drop(() => true);
+    await ask(b, answerOf("Ada"), { session, token: "ada" });
+    await ask(b, answerOf("Eve"), { session, token: "ada-reads" });
+    hub.drop(() => false);
+    hub.beat();
     await greeting.over();
     expect(a.walks.greeted).toEqual(["Ada"]);
   });

@@ -1,0 +1,241 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Cluster } from "../../../src/cluster/cluster.ts";
+import { type SessionCopy, SessionPeers } from "../../../src/http/sessions/session-peers.ts";
+import { newRecord, readRecord, sessionKeyOf, type SharedState } from "../../../src/http/sessions/session-record.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
+import { memoryHub, type MemoryHub } from "../../cluster/memory-hub.ts";
+import { ask, callOf, end, get, initialize, openReplicas, post, until, type Replicas } from "./replicas.ts";
+
+const key = "session:test";
+const record = newRecord({ kinds: ["elicit"], version: "2025-11-25", view: { surface: "default", userAgent: "a/1" } });
+
+class Copy implements SessionCopy {
+  readonly asked = ["ask 1"];
+  state: SharedState = record;
+  hasEnded = false;
+  readonly received: unknown[] = [];
+
+  refreshed(state: SharedState): void {
+    this.state = state;
+  }
+
+  ended(): void {
+    this.hasEnded = true;
+  }
+
+  answered(...answer: unknown[]): void {
+    this.received.push(answer);
+  }
+
+  told(...message: unknown[]): void {
+    this.received.push(message);
+  }
+}
+
+function openCluster(hub: MemoryHub): Cluster {
+  const cluster = hub.join();
+  void cluster.open({ app: "steps", report: () => {} }).ready;
+  return cluster;
+}
+
+function peersOf(cluster: Cluster): { peers: SessionPeers; copy: Copy; failures: unknown[] } {
+  const failures: unknown[] = [];
+  const copy = new Copy();
+  const peers = new SessionPeers({ cluster, key, ttlMs: 60_000, failed: (cause) => void failures.push(cause) });
+  peers.join(copy);
+  return { peers, copy, failures };
+}
+
+const withUri =
+  (uri: string) =>
+  (state: SharedState): SharedState => ({ ...state, uris: [...new Set([...state.uris, uri])] });
+
+describe("The copies of a session", () => {
+  it("lose no change when three of them make a hundred each at once", async () => {
+    const hub = memoryHub();
+    const all = [0, 1, 2].map(() => peersOf(openCluster(hub)));
+    await all[0]?.peers.create(record);
+    for (let at = 0; at < 100; at += 1) {
+      for (const [index, { peers }] of all.entries()) peers.change(`uri ${at} ${index}`, withUri(`${at} ${index}`));
+      if (at % 10 === 0) await Promise.resolve();
+    }
+    await until(() => all.every(({ copy }) => copy.state.uris.length === 300));
+    expect(all.flatMap(({ failures }) => failures)).toEqual([]);
+    const text = await openCluster(hub).store.get(key);
+    expect(readRecord(text ?? "")?.uris.length).toBe(300);
+  });
+
+  it("keep the record for as long as one of them renews it", async () => {
+    let now = 0;
+    const hub = memoryHub(() => now);
+    const { peers } = peersOf(openCluster(hub));
+    await peers.create(record);
+    now = 50_000;
+    await peers.renew();
+    now = 100_000;
+    expect(await openCluster(hub).store.get(key)).toBe(JSON.stringify(record));
+    now = 120_000;
+    expect(await openCluster(hub).store.get(key)).toBeUndefined();
+  });
+
+  it("keep changes of the time without a store, and save the last of each name", async () => {
+    const hub = memoryHub();
+    const [one, other] = [peersOf(openCluster(hub)), peersOf(openCluster(hub))];
+    await one.peers.create(record);
+    hub.setAvailable(false);
+    one.peers.change("uri a", withUri("a"));
+    one.peers.change("level", (state) => ({ ...state, level: "debug" }));
+    one.peers.change("level", (state) => ({ ...state, level: "error" }));
+    await until(() => one.failures.length > 0);
+    hub.setAvailable(true);
+    await until(() => other.copy.state.uris.length === 1);
+    expect(other.copy.state).toMatchObject({ uris: ["a"], level: "error" });
+  });
+
+  it.each([
+    "",
+    "garbage",
+    "[]",
+    "null",
+    "{}",
+    '["answer"]',
+    '["answer",1]',
+    '["ended!"]',
+    "[[[[",
+    `["x","${"y".repeat(9_000)}"]`,
+  ])("outlive the message %j of another program", async (text) => {
+    const hub = memoryHub();
+    const { copy, failures, peers } = peersOf(openCluster(hub));
+    await peers.create(record);
+    openCluster(hub).bus.publish(key, text);
+    await peers.sync();
+    expect([copy.hasEnded, failures]).toEqual([false, []]);
+  });
+
+  it.each(["", "garbage", "null", "[]", "{}", '{"scopes":1}', '{"result":{}}'])(
+    "take no answer from the value %j of another program",
+    async (text) => {
+      const hub = memoryHub();
+      const { copy, peers } = peersOf(openCluster(hub));
+      await peers.create(record);
+      const other = openCluster(hub);
+      await other.store.set(`answer:${key}:ask 1`, text, 10_000);
+      other.bus.publish(key, '["answer","ask 1"]');
+      await until(async () => (await other.store.get(`answer:${key}:ask 1`)) === undefined);
+      await peers.sync();
+      expect(copy.received).toEqual([]);
+    },
+  );
+});
+
+describe("A record", () => {
+  it("is read as it was written", () => {
+    expect(readRecord(JSON.stringify(record))).toEqual(record);
+  });
+
+  it.each<[string, unknown]>([
+    ["another format", { ...record, format: 2 }],
+    ["a protocol version that is none", { ...record, version: "2026-07-28" }],
+    ["an unknown member", { ...record, admin: true }],
+    ["URIs that are no texts", { ...record, uris: [1] }],
+    ["scopes that are no list", { ...record, scopes: "all" }],
+    ["a tag of another form", { ...record, tag: "" }],
+    ["a view without a name", { ...record, view: {} }],
+    ["no state", { format: 1 }],
+    ["nothing", null],
+  ])("is none with %s", (_what, value) => {
+    expect(readRecord(JSON.stringify(value))).toBeUndefined();
+  });
+});
+
+describe("A replica", () => {
+  let opened: Replicas | undefined;
+  afterEach(async () => {
+    await opened?.close();
+    opened = undefined;
+  });
+
+  it("serves no session from what another program has written, and goes on", async () => {
+    opened = await openReplicas();
+    const [a, b] = opened.all;
+    if (a === undefined || b === undefined) throw new Error("too few");
+    const vandal = openCluster(opened.hub);
+    const session = await initialize(a);
+    const walking = await post(a, callOf("w", "walk"), { session });
+    await until(() => a.walks.waiting === 1);
+    a.walks.go();
+    await until(() => walking.messages.length === 1);
+    const lastId = walking.events[0]?.id;
+    const log = `log:${sessionKeyOf(anonymous, session)}:${lastId?.split(".").slice(0, 2).join(".")}`;
+    for (const [number, text] of ["", "garbage", "m\n", "mnull\n{}", 'e{"replica":1}'].entries()) {
+      await vandal.log.append(log, { number: number + 3, text }, { maxEntries: 100, ttlMs: 10_000 });
+    }
+    const resumed = await get(b, { session, lastId });
+    await resumed.over();
+    for (const value of ["", "garbage", "{}", '{"format":2}']) {
+      await vandal.store.set(sessionKeyOf(anonymous, session), value, 10_000);
+      expect((await ask(b, { id: 1, method: "ping" }, { session: crypto.randomUUID() })).status).toBe(404);
+    }
+    expect((await end(b, { session })).status).toBe(200);
+    expect((await ask(a, { id: 1, method: "ping" }, { session })).status).toBe(404);
+    const next = await initialize(b);
+    expect((await ask(a, { id: 1, method: "ping" }, { session: next })).status).toBe(200);
+  });
+
+  it("appends nothing to a log before the rights are saved that its readers need", async () => {
+    let save: () => void = () => {};
+    const gate = new Promise<void>((resolve) => (save = resolve));
+    let isGated = false;
+    opened = await openReplicas({
+      isKnown: true,
+      wrap: (cluster) => ({
+        ...pick(cluster),
+        store: {
+          ...storeOf(cluster),
+          swap: async (...args) => {
+            if (isGated) await gate;
+            return cluster.store.swap(...args);
+          },
+        },
+      }),
+    });
+    const [a, b] = opened.all;
+    if (a === undefined || b === undefined) throw new Error("too few");
+    const session = await initialize(a, "ada-reads");
+    isGated = true;
+    const walking = await post(a, callOf("w", "walk"), { session, token: "ada" });
+    await until(() => a.walks.waiting === 1);
+    a.walks.go();
+    await until(() => walking.messages.length === 1);
+    const lastId = walking.events[0]?.id;
+    const resumed = await get(b, { session, token: "ada-reads", lastId });
+    await resumed.over();
+    expect(resumed.text).not.toContain("progress");
+    save();
+    await until(async () => (await get(b, { session, token: "ada-reads", lastId })).status === 403);
+    a.walks.go(true);
+    const allowed = await get(b, { session, token: "ada", lastId });
+    await allowed.over();
+    expect(allowed.methods).toEqual(["notifications/progress", "result"]);
+  });
+});
+
+/** The ports of a cluster, whose methods are bound. */
+function pick(cluster: Cluster): Cluster {
+  return {
+    replica: cluster.replica,
+    bus: cluster.bus,
+    store: cluster.store,
+    log: cluster.log,
+    limiter: cluster.limiter,
+    get isAvailable() {
+      return cluster.isAvailable;
+    },
+    isAlive: (replica) => cluster.isAlive(replica),
+    open: (options) => cluster.open(options),
+  };
+}
+
+function storeOf({ store }: Cluster): Cluster["store"] {
+  return { ...store };
+}

@@ -211,7 +211,10 @@ export class Reading {
   }
 
   get methods(): readonly string[] {
-    return this.messages.map(({ method, result }) => String(method ?? (result === undefined ? "error" : "result")));
+    return this.messages.map(({ method, result }) => {
+      if (typeof method === "string") return method;
+      return result === undefined ? "error" : "result";
+    });
   }
 
   get lastId(): string | undefined {

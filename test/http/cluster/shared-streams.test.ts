@@ -122,7 +122,9 @@ describe("The notices of a session", () => {
 
 describe("The stream of a request", () => {
   it("is resumed at another replica, where it is followed to its end", async () => {
-    const { a, b } = await open();
+    const { a, b, hub } = await open();
+    const texts: string[] = [];
+    hub.drop(({ text }) => texts.push(text) === 0);
     const session = await initialize(a);
     const walking = await walk(a, session);
     a.walks.go();
@@ -135,6 +137,8 @@ describe("The stream of a request", () => {
     await until(() => resumed.messages.length === 3 && a.walks.waiting === 1);
     a.walks.go(true);
     await resumed.over();
+    // At once, and not by looking.
+    expect(texts.some((text) => text.startsWith('["grew"'))).toBe(true);
     expect(progressOf(resumed).slice(0, 3)).toEqual([1, 2, 3]);
     expect(resumed.messages[3]).toMatchObject({ id: "w", result: { structuredContent: { done: true } } });
     expect(resumed.messages.length).toBe(4);

@@ -101,6 +101,26 @@ const auth = bearer({
   },
 });
 
+/** Returns a cluster whose store waits before one of its methods. */
+export function withStore(cluster: Cluster, wait: () => Promise<void>, method: "get" | "swap"): Cluster {
+  const { bus, limiter, log, replica, store } = cluster;
+  const waiting =
+    <TArgs extends unknown[], TResult>(run: (...args: TArgs) => Promise<TResult>) =>
+    async (...args: TArgs): Promise<TResult> => {
+      await wait();
+      return run(...args);
+    };
+  return {
+    ...{ bus, limiter, log, replica },
+    store: { ...store, [method]: waiting<never[], unknown>(store[method]) },
+    get isAvailable() {
+      return cluster.isAvailable;
+    },
+    isAlive: (other) => cluster.isAlive(other),
+    open: (options) => cluster.open(options),
+  };
+}
+
 /** Options of {@link openReplicas}. */
 export interface ReplicasOptions extends HttpOptions {
   readonly count?: number;

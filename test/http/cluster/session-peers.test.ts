@@ -4,7 +4,7 @@ import { type SessionCopy, SessionPeers } from "../../../src/http/sessions/sessi
 import { newRecord, readRecord, sessionKeyOf, type SharedState } from "../../../src/http/sessions/session-record.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
 import { memoryHub, type MemoryHub } from "../../cluster/memory-hub.ts";
-import { ask, callOf, end, get, initialize, openReplicas, post, until, type Replicas } from "./replicas.ts";
+import { ask, callOf, end, get, initialize, openReplicas, post, until, withStore, type Replicas } from "./replicas.ts";
 
 const key = "session:test";
 const record = newRecord({ kinds: ["elicit"], version: "2025-11-25", view: { surface: "default", userAgent: "a/1" } });
@@ -188,16 +188,7 @@ describe("A replica", () => {
     let isGated = false;
     opened = await openReplicas({
       isKnown: true,
-      wrap: (cluster) => ({
-        ...pick(cluster),
-        store: {
-          ...storeOf(cluster),
-          swap: async (...args) => {
-            if (isGated) await gate;
-            return cluster.store.swap(...args);
-          },
-        },
-      }),
+      wrap: (cluster) => withStore(cluster, async () => (isGated ? gate : undefined), "swap"),
     });
     const [a, b] = opened.all;
     if (a === undefined || b === undefined) throw new Error("too few");
@@ -219,23 +210,3 @@ describe("A replica", () => {
     expect(allowed.methods).toEqual(["notifications/progress", "result"]);
   });
 });
-
-/** The ports of a cluster, whose methods are bound. */
-function pick(cluster: Cluster): Cluster {
-  return {
-    replica: cluster.replica,
-    bus: cluster.bus,
-    store: cluster.store,
-    log: cluster.log,
-    limiter: cluster.limiter,
-    get isAvailable() {
-      return cluster.isAvailable;
-    },
-    isAlive: (replica) => cluster.isAlive(replica),
-    open: (options) => cluster.open(options),
-  };
-}
-
-function storeOf({ store }: Cluster): Cluster["store"] {
-  return { ...store };
-}

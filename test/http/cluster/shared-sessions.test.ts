@@ -10,6 +10,7 @@ import {
   openReplicas,
   post,
   until,
+  withStore,
   type Replica,
   type Replicas,
   type ReplicasOptions,
@@ -44,7 +45,8 @@ describe("A session", () => {
   });
 
   it("is adopted once when many requests for it arrive together", async () => {
-    const { a, b } = await open();
+    const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+    const { a, b } = await open({ wrap: (cluster) => withStore(cluster, soon, "get") });
     const session = await initialize(a);
     const all = await Promise.all(Array.from({ length: 20 }, (_, id) => ask(b, { id, method: "ping" }, { session })));
     expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));

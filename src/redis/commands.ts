@@ -10,13 +10,14 @@ const maxKeyLength = 200;
 const escape = "\u0000json:";
 
 /** The kinds of trouble that are reported. */
-export type Trouble = "away" | "full" | "garbage" | "foreign";
+export type Trouble = "away" | "deaf" | "full" | "garbage" | "foreign";
 
 /** Receives the trouble that a command met. */
 export type OnTrouble = (trouble: Trouble, cause: unknown) => void;
 
 const sentences: Readonly<Record<Trouble, string>> = {
   away: "it is not connected, or did not answer within a second; try again later",
+  deaf: "its subscriber receives nothing, so changes on other replicas are seen late; allow the client to subscribe",
   full: 'it is full; raise its "maxmemory"',
   garbage: "it refused the command, or another program wrote to a key; see the cause in the log",
   foreign: 'its prefix belongs to another app; pass another "prefix" to redis()',

@@ -77,6 +77,8 @@ class RedisCluster implements Cluster {
   #isBeating = false;
   /** Milliseconds, as of `performance`, until which a client that is not connected yet is no trouble. */
   #startsUntil = 0;
+  /** The cause that is reported if the subscriber does not connect again soon. */
+  #subscriberError: unknown;
   #endSubscription: () => void = () => {};
   #endErrors: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
@@ -162,7 +164,7 @@ class RedisCluster implements Cluster {
     const end = this.#client.subscribe(this.#channel, {
       text: (text) => isOpen && this.bus.receive(text),
       subscribed: () => isOpen && this.#onSubscribed(),
-      error: (cause) => isOpen && this.#report("away", cause),
+      error: (cause) => (this.#subscriberError = cause),
     });
     this.#endSubscription = () => {
       isOpen = false;
@@ -172,6 +174,8 @@ class RedisCluster implements Cluster {
 
   #onSubscribed(): void {
     this.#isSubscribed = true;
+    this.#subscriberError = undefined;
+    this.#troubles.delete("deaf");
     this.bus.gap();
     this.#settle();
   }
@@ -183,7 +187,10 @@ class RedisCluster implements Cluster {
     this.#isBeating = false;
     if (this.#openers.size === 0) return;
     this.#settle();
-    if (this.bus.echoesMissing >= maxEchoesMissing) this.#subscribe();
+    if (this.bus.echoesMissing >= maxEchoesMissing) {
+      this.#report("deaf", this.#subscriberError);
+      this.#subscribe();
+    }
     this.#timer = setTimeout(() => void this.#beat(), isGood ? beatMs : retryBeatMs).unref();
   }
 

@@ -56,10 +56,17 @@ describe("package.json", () => {
 
   it("takes the SDK of whoever attaches to their server, and asks nobody else for it, when it is read", () => {
     expect(manifest).toMatchObject({
-      peerDependencies: { "@modelcontextprotocol/sdk": "^1.26.0", "@opentelemetry/api": "^1.7.0" },
+      peerDependencies: {
+        "@modelcontextprotocol/sdk": "^1.26.0",
+        "@opentelemetry/api": "^1.7.0",
+        ioredis: "^5.0.0 || ^6.0.0",
+        redis: "^5.0.0 || ^6.0.0",
+      },
       peerDependenciesMeta: {
         "@modelcontextprotocol/sdk": { optional: true },
         "@opentelemetry/api": { optional: true },
+        ioredis: { optional: true },
+        redis: { optional: true },
       },
     });
   });

@@ -45,6 +45,7 @@ describe("package.json", () => {
         "examples",
         "!examples/agent",
         "!examples/ci",
+        "!examples/cluster",
         "!examples/game",
         "!examples/shop",
         "templates",

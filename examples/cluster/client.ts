@@ -30,8 +30,9 @@ function toCount({ isError, content, structuredContent }: Result): number {
   return (structuredContent as { count: number }).count;
 }
 
-function toNumber({ contents }: { contents: readonly { text?: unknown }[] }): number {
-  return Number(contents[0]?.text);
+function toNumber({ contents }: { contents: readonly object[] }): number {
+  const [content = {}] = contents;
+  return Number("text" in content && content.text);
 }
 
 const headersOf = (user: string) => ({ requestInit: { headers: { authorization: `Bearer ${user}` } } });
@@ -51,7 +52,8 @@ export async function connectModern(url: string, user: string): Promise<LedgerCl
   const listen = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       const subscription = await client.listen({ resourceSubscriptions: [uri] }).catch(() => undefined);
-      await (subscription?.closed ?? new Promise((resolve) => setTimeout(resolve, 50)));
+      await subscription?.closed;
+      await new Promise((resolve) => setTimeout(resolve, 50));
       // What changed in between was not announced.
       updates += 1;
     }

@@ -50,8 +50,10 @@ const optionFields = {
  * @throws SurfaceError `INVALID_OPTION`.
  * @example
  * ```ts
- * const cluster = redis(new Redis("redis://localhost"));
- * await mcp(surface).serve(http({ cluster }));
+ * import { Redis } from "ioredis";
+ * import { redis } from "surface-mcp/redis";
+ *
+ * await app.serve(http({ cluster: redis(new Redis("redis://localhost")) }));
  * ```
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Cluster {

@@ -73,7 +73,7 @@ export interface ReplayLog {
    * Resolves with `false`, and appends nothing, if the log has an entry of this number or a higher one.
    */
   append(key: string, entry: ReplayEntry, bounds: ReplayBounds): Promise<boolean>;
-  /** Resolves with entries behind a number, oldest first, at most 256; empty for an unknown log. */
+  /** Resolves with entries behind a number, oldest first: at most 256, fewer if they are large. Empty at the end, and for an unknown log. */
   read(key: string, after: number): Promise<readonly ReplayEntry[]>;
 }
 

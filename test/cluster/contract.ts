@@ -7,7 +7,17 @@ import { until } from "./until.ts";
 export type Join = () => Promise<Cluster>;
 
 const minute = 60_000;
-const keys = ["", "plain", "a:b:{c}*?[x]", "\u0000\n\r\t", "ünïcödé 🙂", "x".repeat(5000), "__proto__"];
+const keys = [
+  "",
+  "plain",
+  "a:b:{c}*?[x]",
+  "\u0000\n\r\t",
+  "ünïcödé 🙂",
+  "x".repeat(5000),
+  "__proto__",
+  "\uD800",
+  "\uDBFF",
+];
 
 /** Collects what a replica receives on a topic; gaps are "GAP". */
 export function collect(cluster: Cluster, topic: string): string[] {
@@ -65,7 +75,16 @@ function testStore(join: Join): void {
 
   it("get() returns the same text when it has every kind of character", async () => {
     const { store } = await join();
-    for (const text of ["", "\u0000\uFFFF\r\n", "🙂".repeat(1000), '{"a":[1]}', "12", "nil"]) {
+    for (const text of [
+      "",
+      "\uD800x",
+      '\u0000json:"x"',
+      "\u0000\uFFFF\r\n",
+      "🙂".repeat(1000),
+      '{"a":[1]}',
+      "12",
+      "nil",
+    ]) {
       await store.set("k", text, minute);
       expect(await store.get("k")).toBe(text);
     }
@@ -258,6 +277,19 @@ function testLog(join: Join): void {
     expect(await b.log.read("l", 256)).toEqual(entries.slice(256));
     expect(await b.log.read("l", 300)).toEqual([]);
     expect(await b.log.read("unknown", 0)).toEqual([]);
+  });
+
+  it("read() returns every entry when it is called until the end of a log of large ones", async () => {
+    const { log } = await join();
+    const text = "x".repeat(1_048_576);
+    for (let number = 1; number <= 9; number++) await log.append("l", { number, text }, bounds);
+    const found: number[] = [];
+    for (let size = 1; size > 0;) {
+      const entries = await log.read("l", found.at(-1) ?? 0);
+      size = entries.length;
+      found.push(...entries.map(({ number }) => number));
+    }
+    expect(found).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   it("append() lets exactly one succeed when two replicas append the same number", async () => {

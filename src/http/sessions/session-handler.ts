@@ -28,7 +28,7 @@ import type { HttpExchange } from "../message.ts";
 import { withView } from "../read-view.ts";
 import type { RefuseOptions } from "../respond.ts";
 import { Session } from "./session.ts";
-import { storeAway } from "./session-peers.ts";
+import { answerFault, storeAway } from "./session-peers.ts";
 import { type NewSession, SharedSessions, toFullError } from "./shared-sessions.ts";
 
 const missing = toRpcError(
@@ -238,8 +238,7 @@ export class SessionHandler {
       if (found instanceof Session) this.#enter(exchange, found, run);
       else this.#refuse(exchange, found, { status: found === sessionNotFound ? 404 : 503 });
     } catch (cause) {
-      const { responder, runtime } = this.#setting;
-      responder.answer(reply, toInternalAnswer(cause, "in a session", runtime.report), { status: 500 });
+      answerFault(this.#setting, reply, cause);
     } finally {
       bytes?.release();
     }

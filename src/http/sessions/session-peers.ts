@@ -1,9 +1,12 @@
 import type { BusListener, Cluster } from "../../cluster/cluster.ts";
 import { SurfaceError } from "../../errors.ts";
+import { toInternalAnswer } from "../../mcp/methods.ts";
 import type { ResponseFrame } from "../../mcp/parse-frame.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import { isJsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
+import type { HttpDeps } from "../http-deps.ts";
+import type { HttpReply } from "../message.ts";
 import { readRecord, type SessionRecord, type SharedState } from "./session-record.ts";
 
 /** The error while the store of sessions cannot be reached. */
@@ -11,6 +14,11 @@ export const storeAway: RpcError = toRpcError(
   rpcCodes.busy,
   "Server busy: the store of sessions cannot be reached; try again shortly",
 );
+
+/** Reports a fault behind a wait for the store, and answers with its correlation id. */
+export function answerFault({ responder, runtime }: HttpDeps, reply: HttpReply, cause: unknown): void {
+  responder.answer(reply, toInternalAnswer(cause, "in a session", runtime.report), { status: 500 });
+}
 
 /** The session on this replica, as its other copies reach it. The methods must not throw. */
 export interface SessionCopy {

@@ -20,7 +20,7 @@ import {
 } from "./event-log.ts";
 import { RemoteStream } from "./remote-stream.ts";
 import type { Session } from "./session.ts";
-import { storeAway, type SessionPeers } from "./session-peers.ts";
+import { answerFault, storeAway, type SessionPeers } from "./session-peers.ts";
 import { streamNameOf, StreamLogs, type SharedEvent } from "./stream-logs.ts";
 
 /** The part of the session that its streams call. */
@@ -269,13 +269,13 @@ export class SessionStreams {
     // Notices are in no log. The session announces what the client is subscribed to.
     if (position.stream === 0 || logs === undefined) return this.#admit(exchange, this.#notices);
     if (position.seq === Infinity) return this.#answerGone(exchange, position);
-    logs.read(position, position.seq).then(
-      (events) => this.#readRemote(exchange, position, events),
-      (cause: unknown) => {
-        this.#shared?.failed(cause);
-        this.#refuse(exchange, storeAway, 503);
-      },
-    );
+    const onRead = (events: readonly SharedEvent[]): void => this.#readRemote(exchange, position, events);
+    const onAway = (cause: unknown): void => {
+      this.#shared?.failed(cause);
+      this.#refuse(exchange, storeAway, 503);
+    };
+    const onFault = (cause: unknown): void => answerFault(this.http, exchange.reply, cause);
+    logs.read(position, position.seq).then(onRead, onAway).catch(onFault);
   }
 
   /** @param events - the last one that the client has, and those behind it. */

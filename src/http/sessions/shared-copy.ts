@@ -5,7 +5,7 @@ import type { SubscriptionSession } from "../../mcp/subscriptions/subscription-s
 import type { Caller } from "../../surface/caller.ts";
 import type { HttpExchange } from "../message.ts";
 import type { Session, SessionDeps, SessionScopes } from "./session.ts";
-import { storeAway, type SessionCopy, type SessionPeers, type StateChange } from "./session-peers.ts";
+import { answerFault, storeAway, type SessionCopy, type SessionPeers, type StateChange } from "./session-peers.ts";
 import type { SharedState } from "./session-record.ts";
 
 /** Dependencies of a {@link SharedCopy}. */
@@ -82,7 +82,11 @@ export class SharedCopy implements SessionCopy {
         return http.responder.refuse({ request, ...exchange }, storeAway, refusal);
       }
     }
-    run();
+    try {
+      run();
+    } catch (cause) {
+      answerFault(http, exchange.reply, cause);
+    }
   }
 
   /** Called before a client gets notices here: announces once what it may have missed while it read them on another replica. */

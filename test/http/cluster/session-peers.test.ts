@@ -3,6 +3,13 @@ import type { Cluster } from "../../../src/cluster/cluster.ts";
 import { type SessionCopy, SessionPeers } from "../../../src/http/sessions/session-peers.ts";
 import { newRecord, readRecord, sessionKeyOf, type SharedState } from "../../../src/http/sessions/session-record.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
+import { StageCounters } from "../../../src/http/admission.ts";
+import { SessionHandler } from "../../../src/http/sessions/session-handler.ts";
+import { parseFrame } from "../../../src/mcp/parse-frame.ts";
+import { ManualClock } from "../../links/manual-clock.ts";
+import { openSteps } from "../sessions/app.ts";
+import { FakeReply, handshakeOf } from "../sessions/session-harness.ts";
+import { createHttpSetting } from "../support/http-setting.ts";
 import { memoryHub, type MemoryHub } from "../../cluster/memory-hub.ts";
 import { ask, callOf, end, get, initialize, openReplicas, post, until, withStore, type Replicas } from "./replicas.ts";
 
@@ -145,6 +152,32 @@ describe("A record", () => {
     ["nothing", null],
   ])("is none with %s", (_what, value) => {
     expect(readRecord(JSON.stringify(value))).toBeUndefined();
+  });
+});
+
+describe("A fault behind a wait for the store", () => {
+  it("is reported and answered, and leaves no rejection", async () => {
+    const { runtime } = openSteps();
+    const clock = new ManualClock();
+    const setting = createHttpSetting({ runtime, clock, counters: new StageCounters(), more: {} });
+    const handler = new SessionHandler(setting, openCluster(memoryHub()));
+    const all: Record<string, string> = { accept: "application/json, text/event-stream" };
+    const request = { method: "GET", target: "/mcp", header: (name: string) => all[name], count: () => 1, body() {} };
+    const opening = new FakeReply();
+    const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...handshakeOf("2025-11-25") }), runtime.limits);
+    if (frame.kind !== "request") throw new Error("it is no request");
+    handler.request({ request, reply: opening, caller: anonymous }, frame);
+    await until(() => opening.given !== undefined);
+    all["mcp-session-id"] = opening.headers["mcp-session-id"] ?? "";
+    const reply = new FakeReply();
+    reply.stream = () => {
+      throw new Error("broken");
+    };
+    handler.get({ request, reply, caller: anonymous });
+    await until(() => reply.given !== undefined);
+    expect(reply.plain).toMatchObject({ status: 500, body: { error: { code: -32603 } } });
+    await handler.close();
+    await runtime.close();
   });
 });
 

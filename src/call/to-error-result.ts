@@ -82,6 +82,10 @@ const faultSentences: Sentences = {
   FRAME_TOO_LARGE: "the message to the application is larger than allowed",
 };
 
+/** The faults of an answer: the call has run. */
+const answered: ReadonlySet<SurfaceErrorCode> = new Set(["INVALID_OUTPUT", "UNSERIALISABLE"]);
+const unsafeFault = "the call may have taken effect: read the state before you try again";
+
 /** The form of the ids of `internalError()`. An error from another process may have any text there. */
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -102,7 +106,7 @@ export function toErrorResult(cause: unknown, at: ThrownAt): ErrorResult {
   } catch {
     // A getter or trap of the thrown value has thrown.
   }
-  return faultRefused("INTERNAL", logged(cause, at));
+  return faultRefused("INTERNAL", logged(cause, at), at);
 }
 
 /** Returns the deadline as details of a `TIMEOUT`. */
@@ -157,7 +161,7 @@ function fromSurfaceError(error: SurfaceError, at: ThrownAt): ErrorResult {
   const retry = own(retrySentences, code);
   if (retry !== undefined) return createErrorResult(code, retry, { retryable: true });
   const known = own(faultSentences, code) === undefined ? "INTERNAL" : code;
-  return faultRefused(known, loggedId(error) ?? logged(error, at));
+  return faultRefused(known, loggedId(error) ?? logged(error, at), at);
 }
 
 function fromRefusal(refusal: Refusal, at: ThrownAt): ErrorResult {
@@ -189,8 +193,11 @@ function writeDetails(details: unknown): JsonValue | undefined {
   }
 }
 
-function faultRefused(code: SurfaceErrorCode, correlationId: string | undefined): ErrorResult {
-  return createErrorResult(code, `${faultSentences[code]}; it is logged under ${correlationId}`, { correlationId });
+function faultRefused(code: SurfaceErrorCode, correlationId: string | undefined, { changes }: ThrownAt): ErrorResult {
+  const effect = changes !== undefined && answered.has(code) ? `; ${unsafeFault}` : "";
+  return createErrorResult(code, `${faultSentences[code]}${effect}; it is logged under ${correlationId}`, {
+    correlationId,
+  });
 }
 
 function logged(cause: unknown, at: ThrownAt): string | undefined {

@@ -44,14 +44,18 @@ const stylesOf: Readonly<Record<ParameterPlace, readonly Parameter["style"][]>> 
   header: ["simple"],
 };
 
-// Headers of the connection, of its credentials and of the body: an agent never sets them.
+// Headers of the connection, of its credentials and of the body, and those by which servers take another method or path.
 const reservedHeader =
-  /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept|accept-encoding|forwarded|x-forwarded-.*|via|origin|referer|content-.*|proxy-.*|sec-.*)$/i;
-const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+  /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept|accept-encoding|forwarded|x-forwarded-.*|x-real-ip|x-(?:http-)?method(?:-override)?|x-original-url|x-rewrite-url|via|origin|referer|content-.*|proxy-.*|sec-.*)$/i;
+
+/** Returns whether a text is the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(text);
+}
 
 /** Returns whether a media type is JSON. */
 export function isJsonMedia(mediaType: string): boolean {
-  return /^application\/(?:[^;\s]+\+)?json(?:\s*;|$)/i.test(mediaType);
+  return /^application\/(?:[!-:<-~]+\+)?json[\t ]*(?:;[\t -~]*)?$/i.test(mediaType);
 }
 
 /** Returns the media type and the schema of the JSON in a `content`. */
@@ -65,7 +69,7 @@ function placeOf(name: string, found: string | undefined, what: string): Paramet
   if (name === "" || place === undefined) {
     throw unsupported(`${what} must have a name, and be in the path, the query or a header`);
   }
-  if (place === "header" && !headerName.test(name)) throw unsupported(`${what} is no name of a header`);
+  if (place === "header" && !isHeaderName(name)) throw unsupported(`${what} is no name of a header`);
   return place;
 }
 
@@ -89,11 +93,28 @@ function toDescribed(schemas: SchemaConverter, schema: unknown, owner: unknown):
   return isDescribed ? json : { ...json, description: clipText(description, maxTextBytes) };
 }
 
+function toIdentity(place: string | undefined, name: string): string {
+  return `${place} ${place === "header" ? name.toLowerCase() : name}`;
+}
+
+/** Returns the parameters that hold keys, of which the document tells: `credentials` sets them. */
+function keyParametersOf(root: object): ReadonlySet<string> {
+  const schemes = fieldsIn(partOf(partOf(root, "components"), "securitySchemes"));
+  const given = schemes.map(([, scheme]) => resolve(root, scheme));
+  const ofKeys = given.filter((scheme) => partOf(scheme, "type") === "apiKey");
+  return new Set(ofKeys.map((scheme) => toIdentity(textOf(scheme, "in"), textOf(scheme, "name") ?? "")));
+}
+
 /** Returns a parameter; `undefined` for one that an agent never sets. */
-function readParameter(schemas: SchemaConverter, given: unknown): (Parameter & Field) | undefined {
+function readParameter(
+  schemas: SchemaConverter,
+  given: unknown,
+  keys: ReadonlySet<string>,
+): (Parameter & Field) | undefined {
   const name = textOf(given, "name") ?? "";
   const found = textOf(given, "in");
-  if (found === "cookie" || (found === "header" && reservedHeader.test(name))) return undefined;
+  const isReserved = found === "cookie" || (found === "header" && reservedHeader.test(name));
+  if (isReserved || keys.has(toIdentity(found, name))) return undefined;
   const what = `its parameter ${JSON.stringify(name.slice(0, 64))}`;
   const place = placeOf(name, found, what);
   const style = styleOf(given, place, what);
@@ -110,7 +131,8 @@ function readParameter(schemas: SchemaConverter, given: unknown): (Parameter & F
 /** Reads parameters. Those of the operation replace those of its path. */
 function readParameters(schemas: SchemaConverter, { item, operation }: FoundOperation): readonly (Parameter & Field)[] {
   const given = [item, operation].flatMap((owner) => toList(partOf(owner, "parameters")));
-  const read = given.map((one) => readParameter(schemas, resolve(schemas.root, one)));
+  const keys = keyParametersOf(schemas.root);
+  const read = given.map((one) => readParameter(schemas, resolve(schemas.root, one), keys));
   const present = read.filter((one) => one !== undefined);
   return [...new Map(present.map((one) => [`${one.place} ${one.name}`, one] as const)).values()];
 }

@@ -78,10 +78,10 @@ function decodeAll(text: string): string {
   return decoded;
 }
 
-/** Tells whether a server that decodes a segment could leave its path. */
+/** Tells whether a server that decodes a segment could leave its path. Some drop control characters and white space. */
 function leavesPath(text: string): boolean {
   const parts = decodeAll(text).split(/[/\\]/);
-  return text === "" || parts.some((part) => /^\.{1,2}$/.test(part.replace(/;.*$/s, "").trim()));
+  return parts.some((part) => /^\.{1,2}$/.test(part.replace(/;.*$/s, "").replaceAll(/[\s\p{Cc}]/gu, "")));
 }
 
 /** The URL of an operation: a template, at one origin. */
@@ -124,6 +124,8 @@ export class UrlTemplate {
 
   /** Returns the URL with this path; `undefined` if URL parsing would read another path, or another origin. */
   #toUrl(path: string, pairs: readonly string[]): URL | undefined {
+    // Values that are harmless alone may be dots together, or behind a text of the template.
+    if (path.split("/").some(leavesPath)) return undefined;
     const target = this.#start + path;
     const search = pairs.length === 0 ? "" : `?${pairs.join("&")}`;
     const url = new URL(target + search);
@@ -136,7 +138,7 @@ export class UrlTemplate {
 function toPathText(name: string, parameter: Parameter | undefined, value: JsonValue | undefined): string {
   if (parameter === undefined || value === undefined) throw refuseArgument(name, "is missing");
   const text = toSimple(parameter, value, (one) => {
-    if (!leavesPath(one)) return encode(name, one);
+    if (one !== "" && !leavesPath(one)) return encode(name, one);
     throw refuseArgument(name, 'must not be empty, and no part of it may be "." or "..", encoded or not');
   });
   if (text === "") throw refuseArgument(name, "must not be empty");

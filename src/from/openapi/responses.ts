@@ -69,21 +69,28 @@ export function discard({ body }: OpenApiResponse): void {
   if (body !== null && !body.locked) void body.cancel().catch(() => {});
 }
 
-/** Reads at most `most` bytes of text; `undefined` for a longer body, which ends there. @throws for bytes that are not UTF-8. */
+function invalidResponse(problem: string, cause?: unknown): SurfaceError {
+  return new SurfaceError("INVALID_OUTPUT", `Cannot use a response of the API: ${problem}`, { cause });
+}
+
+/** Reads at most `most` bytes of text; `undefined` for a longer body, which ends there. @throws SurfaceError `INVALID_OUTPUT`. */
 async function readText({ body }: OpenApiResponse, most: number): Promise<string | undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (cause) {
+      throw invalidResponse("it is not UTF-8", cause);
+    }
+  };
   let text = "";
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
     if (bytes > most) return undefined;
-    text += decoder.decode(chunk, { stream: true });
+    text += decode(chunk);
   }
-  return text + decoder.decode();
-}
-
-function invalidResponse(problem: string, cause?: unknown): SurfaceError {
-  return new SurfaceError("INVALID_OUTPUT", `Cannot use a response of the API: ${problem}`, { cause });
+  return text + decode();
 }
 
 function parse(text: string): unknown {

@@ -1,10 +1,10 @@
 import { codeOf, Refusal, SurfaceError } from "../../errors.ts";
 import { invalidOption } from "../../options/read-options.ts";
 import { isObject } from "../../options/is-object.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import { isPlainObject, type JsonObject } from "../../schema/json.ts";
 import type { RpcCall } from "../rpc/procedure.ts";
 import type { Caller } from "../../surface/caller.ts";
-import type { ArgumentOf, RequestInput } from "./parameters.ts";
+import { isHeaderName, type ArgumentOf, type RequestInput } from "./parameters.ts";
 import { isHeaderText, toHeader, type UrlTemplate } from "./request-url.ts";
 import { discard, readResult, toRefusal, type DeclaredResponses, type OpenApiResponse } from "./responses.ts";
 
@@ -55,6 +55,8 @@ export interface PreparedOperation {
 /** Codes of failures before anything was sent. */
 const unsentCodes: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
+  // A header of `credentials` that fetch sets itself.
+  "UND_ERR_INVALID_ARG",
 ]);
 
 /** Returns the error of a request that failed. A change that may have been made is an unknown outcome. */
@@ -75,15 +77,23 @@ function toHeaders({ parameters }: RequestInput, argumentOf: ArgumentOf): Record
 }
 
 async function readCredentials(prepared: PreparedOperation, call: RpcCall): Promise<OpenApiHeaders> {
-  const given: unknown = await prepared.credentials?.(prepared.about, call.caller, call.signal);
-  const headers = Object.entries<unknown>(isObject(given) ? { ...given } : {});
-  const isHeader = (value: unknown): value is string => typeof value === "string" && isHeaderText(value);
-  const wrong = headers.find(([, value]) => !isHeader(value));
+  const { about, credentials } = prepared;
+  if (credentials === undefined) return {};
+  const doing = "Cannot use credentials";
+  const given: unknown = await credentials(about, call.caller, call.signal);
+  // `Headers` and maps have no own fields: the request would go out without its key.
+  if (!isObject(given) || !isPlainObject(given) || Array.isArray(given)) {
+    throw invalidOption(doing, "return a plain object of headers, such as { authorization }; {} for none");
+  }
+  const headers = Object.entries<unknown>({ ...given });
+  const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
+    isHeaderName(name) && typeof value === "string" && isHeaderText(value);
+  const wrong = headers.find((header) => !isHeader(header));
   if (wrong === undefined)
     return Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), String(value)]));
   // Without the value, which is a secret.
-  const problem = `header ${JSON.stringify(wrong[0])} must be a text of one line of ASCII`;
-  throw invalidOption("Cannot use credentials", problem);
+  const problem = `header ${JSON.stringify(wrong[0])} must have the name of a header, and a text of one line of ASCII`;
+  throw invalidOption(doing, problem);
 }
 
 /**

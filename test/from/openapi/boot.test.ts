@@ -175,6 +175,10 @@ describe("a hostile document", () => {
       "requires a body that is not JSON",
     ],
     [
+      oneGet({ requestBody: { required: true, content: { "application/json;a\r\nx-b: c": {} } } }),
+      "requires a body that is not JSON",
+    ],
+    [
       oneGet({ responses: { 200: { content: { "application/json": { schema: { nullable: 1, type: 5 } } } } } }),
       "SCHEMA_UNSUPPORTED",
     ],

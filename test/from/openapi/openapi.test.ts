@@ -156,6 +156,42 @@ describe("a request", () => {
     },
   );
 
+  it.each([
+    ["a text", () => "Bearer s3cret"],
+    ["nothing", () => undefined],
+    ["null", () => null],
+    ["a list", () => [["authorization", "s3cret"]]],
+    ["Headers", () => new Headers({ authorization: "s3cret" })],
+    ["a map", () => new Map([["authorization", "s3cret"]])],
+    ["a header without a name", () => ({ "": "s3cret" })],
+    ["a header with a name that none has", () => ({ "api key": "s3cret" })],
+    ["a header of the connection", () => ({ "transfer-encoding": "s3cret" })],
+  ])("is not sent without its credentials, or with others, if they are %s: that is logged", async (_, returned) => {
+    const client = clientOf(all, { credentials: () => returned() as Record<string, string> });
+    expect(textIn(await call(client, "deletePet", { petId: "1" }))).toMatch(/^INTERNAL/);
+    expect(faults).toHaveLength(1);
+    expect(logged()).not.toContain("s3cret");
+    expect(api.received).toEqual([]);
+  });
+
+  it("never has a key of the document, or another method or path, from an agent", async () => {
+    const document = petstore("3.1.0");
+    const names = ["X-Api-Key", "X-HTTP-Method-Override", "X-Original-URL", "X-Rewrite-URL", "X-Real-IP", "X-Trace"];
+    const parameters = [
+      ...names.map((name) => ({ name, in: "header" })),
+      ...["key", "limit"].map((name) => ({ name, in: "query" })),
+    ];
+    Object.assign(document.paths["/health"].get, { parameters });
+    const inHeader = { type: "apiKey", in: "header", name: "x-api-key" };
+    const securitySchemes = { inHeader, inQuery: { type: "apiKey", in: "query", name: "key" } };
+    Object.assign(document.components, { securitySchemes });
+    const client = clientOf({ health: "read" }, { credentials: () => ({}) }, document);
+    const { tools } = await client.request("tools/list", {});
+    expect(tools).toMatchObject([{ inputSchema: { additionalProperties: false } }]);
+    const [{ inputSchema }] = tools as [{ readonly inputSchema: { readonly properties: object } }];
+    expect(Object.keys(inputSchema.properties)).toEqual(["X-Trace", "limit"]);
+  });
+
   it("is not sent if the credentials fail: a refusal is passed on, an error masked", async () => {
     let failure: Error = new Refusal("SIGN_IN", "sign in first");
     const client = clientOf(all, { credentials: () => Promise.reject(failure) });
@@ -207,6 +243,9 @@ describe("a request", () => {
     "a/../b",
     "..;x",
     "..%2fadmin",
+    ".\t.",
+    "..\0",
+    "\u0085.",
   ])("is not made of the path value %j", async (petId) => {
     expect(textIn(await call(clientOf(), "pet_show", { petId }))).toContain("VALIDATION_ERROR");
     expect(api.received).toEqual([]);
@@ -296,6 +335,19 @@ describe("a response", () => {
       void response.writeHead(200, { "content-type": "application/json" }).end(Buffer.from([0xff]));
     expect(textIn(await show())).not.toContain("\uFFFD");
   });
+
+  it.each(["<b>Sign in</b>", '{"id":', "\u{FEFF}", Buffer.from([0xff, 0xfe, 0x7b])])(
+    "of 2xx to a change, %j, is withheld, and says that the change may have been made",
+    async (body) => {
+      api.answer = (_, response) =>
+        void response.writeHead(200, { "content-type": "application/json; charset=utf-16" }).end(body);
+      expect(textIn(await call(clientOf(), "createPet", { body: { name: "R" } }))).toMatch(
+        /^INVALID_OUTPUT: .+ withheld; the call may have taken effect: read the state before you try again; it is logged under/,
+      );
+      expect(faults).toHaveLength(1);
+      expect(textIn(await show())).toMatch(/^INVALID_OUTPUT: .+ withheld; it is logged under/);
+    },
+  );
 
   it("is read up to a bound, also behind compression and without an end", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, "1"));

@@ -17,6 +17,23 @@ function query(style: "form" | "deepObject" | "json", explode: boolean, value: J
   return new UrlTemplate(base, "/", [parameter]).build(() => value).search.slice(1);
 }
 
+describe("a segment of several values", () => {
+  it.each([
+    ["/a/{x}{y}", { x: ".%2", y: "e" }],
+    ["/a/{x}{y}/b", { x: "%2", y: "e." }],
+    ["/a/.{x}", { x: "/admin" }],
+    ["/a/.{x}", { x: ";y" }],
+    ["/a/{x}.", { x: "b/" }],
+  ] as const)("is not dots together: %s with %j", (template, values) => {
+    const parameters = Object.keys(values).map((name) => ({ name, place: "path", style: "simple", explode: false }));
+    // The tuple above has only texts.
+    const build = (given: Readonly<Record<string, string>>) =>
+      new UrlTemplate(base, template, parameters as readonly Parameter[]).build(({ name }) => given[name]);
+    expect(() => build(values)).toThrow("would change the path");
+    expect(build({ x: "one", y: "two" }).pathname).toContain("one");
+  });
+});
+
 describe("parameter styles", () => {
   // The table "Style Examples" of OpenAPI 3.1.0, section 4.8.12.4.
   it.each([

@@ -98,6 +98,8 @@ expectNotAssignable<OpenApiExposure>({ read: { destructive: true } });
 const untyped = fromOpenApi(open, { "x/y": "read", other: "write" }, options);
 const untypedApp = mcp(defineSurface("hub", {})).implement({}).mount("api", untyped);
 expectType<"api_x_y" | "api_other">(nameOf<ToolNames<typeof untypedApp>>());
+const numbered = mcpOpenApi(open, { 5: "write" }, options);
+expectType<"5">(nameOf<MutatingToolNames<typeof numbered>>());
 const escaped = fromOpenApi(
   open,
   {

@@ -190,3 +190,6 @@ const castValue = mcpOrpc(router, { orders: anything }, options);
 expectType<"orders">(nameOf<MutatingToolNames<typeof castValue>>());
 
 declare function nameOf<TName>(): TName;
+
+// A number as a key has no name for the compiler.
+expectError(mcpOrpc({ 1: os.handler(() => 1) }, { 1: "read" }, { client: () => ({}) }));

@@ -205,3 +205,9 @@ expectError(fromTrpc(router110, { "order.show": "resource" }, options));
 expectError(fromTrpc(router110, {}, { context: () => ({}) }));
 
 declare function nameOf<TName>(): TName;
+
+// A number as a key has no name for the compiler.
+const numbered = t.router({ 1: t.procedure.mutation(() => 1), "2": t.procedure.mutation(() => 2) });
+expectError(mcpTrpc(numbered, { 1: "tool" }, options));
+const quoted = mcpTrpc(numbered, { "2": "tool" }, options);
+expectType<"2">(nameOf<MutatingToolNames<typeof quoted>>());

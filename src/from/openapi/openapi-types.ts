@@ -159,7 +159,7 @@ type NameOfKey<TKey extends string> = string extends TKey
 type NameOf<TKey, TValue> =
   TValue extends Readonly<Record<string, { readonly name: infer Name extends string }>>
     ? Name
-    : NameOfKey<TKey & string>;
+    : NameOfKey<`${TKey & (string | number)}`>;
 
 type NamesWith<TExpose, TKind> = {
   [Key in keyof TExpose]: [Extract<KindOf<Exclude<TExpose[Key], undefined>>, TKind>] extends [never]

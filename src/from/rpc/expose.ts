@@ -83,8 +83,16 @@ export type RpcExposureProblem<TProcedure, TValue> = TProcedure extends RpcProce
 /** The problem of a key that is not a procedure. */
 export type RpcUnknownKey<TKey> = `"${TKey & string}" is not a procedure of this router`;
 
+/** The problem of a map with a number as a key: its name would be missing in the types. */
+type NumberKeyProblem<TKeys> = number extends TKeys
+  ? unknown
+  : [Extract<TKeys, number>] extends [never]
+    ? unknown
+    : TypeProblem<"a key is a number, and names are texts: write it in quotes, also in the router">;
+
 /** `unknown` if the keys of an expose map are literals with a name each, else problems by key. */
 export type RpcKeysChecked<TExpose> = LiteralKeys<TExpose> &
+  NumberKeyProblem<KeysOfUnion<TExpose>> &
   (MayCollide<ExposedToolKeys<TExpose>> extends true ? WireNamesChecked<ExposedToolKeys<TExpose>> : unknown);
 
 /**

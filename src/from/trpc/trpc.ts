@@ -147,6 +147,8 @@ function readProcedure(key: string, parts: OpenRouter, context: AnyContext): Rpc
     output: type === "subscription" ? undefined : toRpcOutput(Reflect.get(def, "output"), origin),
     async call(raw, { caller, signal }) {
       const ctx = await context(caller, Object.freeze({ signal, meta }));
+      // A caller who has cancelled meanwhile was told so: nothing may change after that.
+      signal.throwIfAborted();
       // The options of `callTRPCProcedure()` of tRPC 11 and of `callProcedure()` of tRPC 10, which look the procedure up and do this.
       const options = { ctx, path: key, type, signal, batchIndex: 0, rawInput: raw, getRawInput: async () => raw };
       const answer: unknown = await procedure(options);

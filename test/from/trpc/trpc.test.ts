@@ -5,6 +5,7 @@ import { Refusal } from "../../../src/errors.ts";
 import { fromTrpc } from "../../../src/from/trpc/trpc.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
+import { nextTurn } from "../../../src/surface/owner/waiting.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
 import type { ToolAnswer } from "../../../src/testing/tool-answer.ts";
 import { createShop, shopContext } from "./shop.ts";
@@ -182,6 +183,24 @@ describe.each(versions)("tRPC $version", ({ trpc }) => {
         ["anonymous", true, "One order"],
         ["anonymous", true, "Every order"],
       ]);
+    });
+
+    it("does not run for a caller who has cancelled before there is a context", async () => {
+      let ran = 0;
+      const given: ((context: object) => void)[] = [];
+      const t = trpc.initTRPC.create();
+      const router = t.router({ pay: t.procedure.mutation(() => void (ran += 1)) });
+      const context = (): Promise<object> => new Promise((resolve) => void given.push(resolve));
+      const client = createTestClient(mcpTrpc(router, { pay: { tool: { confirm: false } } }, { context }));
+      closing.push(() => client.close());
+      const abort = new AbortController();
+      const call = client.request("tools/call", { name: "pay", arguments: {} }, { signal: abort.signal });
+      await expect.poll(() => given.length).toBe(1);
+      abort.abort();
+      expect(JSON.stringify(await call.catch(String))).toContain("ABORTED");
+      given[0]?.({});
+      await nextTurn();
+      expect(ran).toBe(0);
     });
 
     it("is a mount beside a surface", async () => {

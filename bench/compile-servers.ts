@@ -12,6 +12,8 @@ export interface CompiledServers {
   /** The loop that only parses and writes: the arguments of `node`. */
   readonly bareLoop: readonly string[];
   readonly http: Commands;
+  /** One replica of a cluster: the arguments of `node`. */
+  readonly replica: readonly string[];
 }
 
 /**
@@ -19,7 +21,7 @@ export interface CompiledServers {
  * (decision 0062). Types are not checked: that is another command's work.
  */
 export async function compileServers(): Promise<CompiledServers> {
-  const names = ["server", "hand-written", "bare-loop", "http-server", "http-hand-written"];
+  const names = ["server", "hand-written", "bare-loop", "http-server", "http-hand-written", "replica-server"];
   await joinModules({ entries: names.map((name) => join(here, `${name}.ts`)), base: here, out });
   const built = (name: string): string => join(out, `${name}.js`);
   return {
@@ -30,5 +32,6 @@ export async function compileServers(): Promise<CompiledServers> {
       ours: ["--expose-gc", built("http-server")],
       written: ["--expose-gc", built("http-hand-written")],
     },
+    replica: ["--expose-gc", built("replica-server")],
   };
 }

@@ -1,13 +1,14 @@
 /**
  * `npm run load [-- --sessions 1000] [--era legacy|modern]`: a server over HTTP, in a process of its own, with as many
  * streams at once. Prints what was found beside its limits; ends with code 1 when one is missed. docs/performance.md says
- * how it is measured.
+ * how it is measured. `npm run load -- --replicas 1,2,4`: replicas that share a Redis, see docs/scale.md.
  */
 import { parseArgs } from "node:util";
-import { compileServers } from "./compile-servers.ts";
+import { type CompiledServers, compileServers } from "./compile-servers.ts";
 import { type Era, eras } from "./driver/requests.ts";
 import { checkNonces } from "./load/check-nonces.ts";
 import { type Finding, toFindingTable } from "./load/finding.ts";
+import { loadReplicas } from "./load/load-replicas.ts";
 import { capFor, loadStreams } from "./load/load-streams.ts";
 
 function readSessions(text: string): number {
@@ -23,21 +24,38 @@ function readEras(text: string | undefined): readonly Era[] {
   return [era];
 }
 
-const { values } = parseArgs({ options: { sessions: { type: "string", default: "1000" }, era: { type: "string" } } });
-const sessions = readSessions(values.sessions);
-const chosen = readEras(values.era);
-
-const { http } = await compileServers();
-process.stdout.write(
-  `Caps: maxSessions, maxStreams, maxSessionsPerPrincipal and maxStreamsPerPrincipal are ${capFor(sessions)}, ` +
-    "and rateLimit is false where callers are known. All else is as it is by default.\n",
-);
-const findings: Finding[] = [];
-for (const era of chosen) {
-  process.stderr.write(`${era}: ${sessions} streams\n`);
-  findings.push(...(await loadStreams(http.ours, era, sessions)));
-  process.stderr.write(`${era}: two principals, the same ids\n`);
-  findings.push(await checkNonces(http.ours, era));
+function readCounts(text: string): readonly number[] {
+  const counts = text.split(",").map(Number);
+  if (counts.every((count) => Number.isInteger(count) && count >= 1 && count <= 16)) return counts;
+  throw new RangeError(`Read --replicas: it is "${text}", it must be whole numbers from 1 to 16, like 1,2,4`);
 }
-process.stdout.write(`\n${toFindingTable(findings)}\n`);
-if (findings.some(({ found, limit }) => !(found <= limit))) process.exitCode = 1;
+
+async function loadOneServer({ http }: CompiledServers): Promise<void> {
+  const sessions = readSessions(values.sessions);
+  const chosen = readEras(values.era);
+  process.stdout.write(
+    `Caps: maxSessions, maxStreams, maxSessionsPerPrincipal and maxStreamsPerPrincipal are ${capFor(sessions)}, ` +
+      "and rateLimit is false where callers are known. All else is as it is by default.\n",
+  );
+  const findings: Finding[] = [];
+  for (const era of chosen) {
+    process.stderr.write(`${era}: ${sessions} streams\n`);
+    findings.push(...(await loadStreams(http.ours, era, sessions)));
+    process.stderr.write(`${era}: two principals, the same ids\n`);
+    findings.push(await checkNonces(http.ours, era));
+  }
+  process.stdout.write(`\n${toFindingTable(findings)}\n`);
+  if (findings.some(({ found, limit }) => !(found <= limit))) process.exitCode = 1;
+}
+
+const { values } = parseArgs({
+  options: {
+    sessions: { type: "string", default: "1000" },
+    era: { type: "string" },
+    replicas: { type: "string" },
+  },
+});
+const counts = values.replicas === undefined ? undefined : readCounts(values.replicas);
+const servers = await compileServers();
+if (counts === undefined) await loadOneServer(servers);
+else process.exitCode = await loadReplicas(servers.replica, counts);

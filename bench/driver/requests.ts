@@ -30,7 +30,8 @@ export const questions = {
 
 const clientInfo = { name: "bench", version: "0.0.0" };
 
-const envelope = {
+/** The `_meta` of requests of the modern era. */
+export const envelope = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
   "io.modelcontextprotocol/clientInfo": clientInfo,
@@ -42,7 +43,7 @@ function toLine(message: object): string {
 
 /** Makes the lines of one question, one an id. All but the id is written once. */
 export function toRequest({ method, params }: Question, era: Era): (id: number) => string {
-  const line = toLine({ method, params: era === "modern" ? { ...params, _meta: envelope } : params });
+  const line = toLine({ method, params: era === "modern" ? { _meta: envelope, ...params } : params });
   const [before = "", after = ""] = line.split(`"jsonrpc":"2.0",`);
   return (id) => `${before}"jsonrpc":"2.0","id":${id},${after}`;
 }

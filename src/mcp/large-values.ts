@@ -186,7 +186,14 @@ export class LargeValues {
     }
   }
 
-  /** Forgets everything. Callable twice. */
+  /** Deletes what {@link #write} has written, so that a caller has no more bytes in the store than here. */
+  #erase(kept: Kept): void {
+    const { length } = kept.parts;
+    for (let part = 2; this.#store !== undefined && part <= length; part += 1)
+      void this.#store.delete(toSharedKey(kept, part)).catch(() => {});
+  }
+
+  /** Forgets everything here. Other replicas read on in the store. Callable twice. */
   close(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
@@ -207,7 +214,10 @@ export class LargeValues {
 
   #open(key: string, caller: Caller): Share {
     return this.#budget.open(caller.isAnonymous ? undefined : callerKey(caller), (_excess, what) => {
-      if (what === "all") this.#forget(key);
+      if (what !== "all") return;
+      const kept = this.#kept.get(key);
+      if (kept !== undefined) this.#erase(kept);
+      this.#forget(key);
     });
   }
 

@@ -165,6 +165,36 @@ describe("large values of replicas", () => {
     a.close();
   });
 
+  it("take no more bytes in the store than their replica keeps", async () => {
+    const { all } = replicas();
+    const { store } = all[0];
+    const bytes = new Map<string, number>();
+    const large = new LargeValues({ uriPrefix: "surface://demo/" });
+    large.shareIn({
+      ...store,
+      set(key, value, ttlMs) {
+        bytes.set(key, value.length);
+        return store.set(key, value, ttlMs);
+      },
+      delete(key) {
+        bytes.delete(key);
+        return store.delete(key);
+      },
+    });
+    for (let at = 0; at < 60; at += 1) {
+      const each = `${at} ${text}`;
+      large.keep(each, Buffer.byteLength(each), { caller: ada, rules, scopes: [] });
+    }
+    await settle();
+    const sum = [...bytes.values()].reduce((before, one) => before + one, 0);
+    expect(sum).toBeGreaterThan(4 * 1024 * 1024);
+    expect(sum).toBeLessThan(10 * 1024 * 1024);
+    // The others read on after this replica has ended.
+    large.close();
+    await settle();
+    expect([...bytes.values()].reduce((before, one) => before + one, 0)).toBe(sum);
+  });
+
   it("asks the store for no URI that names no part", () => {
     const { b } = create();
     for (const odd of [

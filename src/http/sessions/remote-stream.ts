@@ -84,8 +84,7 @@ export class RemoteStream {
     const head = this.#head;
     if (head === undefined || (await peers.cluster.isAlive(head.replica)) || this.#isClosed) return false;
     const json = this.#deps.streams.http.responder.render(head.id, toLostAnswer(head), "legacy");
-    await logs.end(origin, { seq: stream.last + 1, head, json });
-    return true;
+    return logs.end(origin, { seq: stream.last + 1, head, json });
   }
 
   #take({ seq, head, json, isLast }: SharedEvent): void {

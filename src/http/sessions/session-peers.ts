@@ -51,10 +51,13 @@ export type StateChange = (state: SharedState) => SharedState;
 /** Milliseconds until an answer is dropped that the replica of its question has not taken. */
 const answerMs = 60_000;
 
+/** Answers of one caller that wait for the replicas of their questions. All anonymous callers count as one. */
+const maxAnswers = 64;
+
 /** Attempts to save a record that other replicas change at the same time. */
 const maxAttempts = 16;
 
-/** Changes that are kept while the store is away. */
+/** Changes that are kept while the store is away, about. */
 const maxUnsaved = 2048;
 
 /**
@@ -134,7 +137,8 @@ export class SessionPeers implements BusListener {
     this.#unsaved.set(name, change);
     for (const oldest of this.#unsaved.keys()) {
       if (this.#unsaved.size <= maxUnsaved) break;
-      this.#unsaved.delete(oldest);
+      // The others are few, and the rights of readers are among them.
+      if (oldest.startsWith("uri ")) this.#unsaved.delete(oldest);
     }
     this.refresh();
   }
@@ -162,6 +166,10 @@ export class SessionPeers implements BusListener {
     if (typeof id !== "string" || !/^ask [0-9a-f-]{36}$/.test(id)) return;
     const { store } = this.#deps.cluster;
     const text = JSON.stringify({ id, result, error, scopes, resources });
+    // A client may send answers to questions that no replica asked.
+    const place = { group: this.#answerGroup, most: maxAnswers };
+    if ((await store.take(id, [place], answerMs)) !== undefined)
+      throw new SurfaceError("OVERFLOW", "Cannot pass an answer on: too many of the caller wait; try again shortly");
     // The first counts: a token of fewer rights must not replace an answer on its way.
     if (await store.claim(this.#answerKey(id), text, answerMs)) this.tell("answer", id);
   }
@@ -191,6 +199,11 @@ export class SessionPeers implements BusListener {
   leave(): void {
     this.#isOver = true;
     this.#unsubscribe();
+  }
+
+  /** The caller's part of the key. */
+  get #answerGroup(): string {
+    return `answers:${this.key.slice(0, this.key.lastIndexOf(":"))}`;
   }
 
   #answerKey(id: string): string {
@@ -244,6 +257,7 @@ export class SessionPeers implements BusListener {
     const text = await store.get(this.#answerKey(id));
     if (text === undefined) return;
     await store.delete(this.#answerKey(id));
+    await store.leave(id, [this.#answerGroup]);
     const read: unknown = JSON.parse(text);
     if (!isJsonObject(read) || !Array.isArray(read["scopes"])) return;
     const { result, error, scopes, resources } = read;

@@ -97,16 +97,20 @@ export class StreamLogs {
     return entries.flatMap((entry) => readEvent(entry) ?? []);
   }
 
-  /** Appends the end of a stream whose replica has ended, unless another replica was faster. */
-  async end(origin: StreamOrigin, { seq, head, json }: Omit<SharedEvent, "isLast">): Promise<void> {
+  /**
+   * Appends the end of a stream whose replica has ended, unless another replica was faster. Resolves with `false` if the rights of its
+   * readers cannot be saved.
+   */
+  async end(origin: StreamOrigin, { seq, head, json }: Omit<SharedEvent, "isLast">): Promise<boolean> {
     const text = `e${JSON.stringify(head)}\n${json}`;
-    await this.#write(streamNameOf(origin), { seq, text, ttlMs: this.#peers.ttlMs });
+    return this.#write(streamNameOf(origin), { seq, text, ttlMs: this.#peers.ttlMs });
   }
 
-  async #write(source: string, { seq, text, ttlMs }: { seq: number; text: string; ttlMs: number }): Promise<void> {
-    if (!(await this.#whenRightsAreSaved())) return;
+  async #write(source: string, { seq, text, ttlMs }: { seq: number; text: string; ttlMs: number }): Promise<boolean> {
+    if (!(await this.#whenRightsAreSaved())) return false;
     const bounds = { maxEntries: this.#maxEntries, ttlMs };
     await this.#peers.cluster.log.append(this.#keyOf(source), { number: seq + 1, text }, bounds);
+    return true;
   }
 
   #whenRightsAreSaved(): Promise<boolean> {

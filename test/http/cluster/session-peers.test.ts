@@ -99,6 +99,44 @@ describe("The copies of a session", () => {
     expect(other.copy.state).toMatchObject({ uris: ["a"], level: "error" });
   });
 
+  it("save the rights of a time without a store, however many other changes there were", async () => {
+    const hub = memoryHub();
+    const [one, other] = [peersOf(openCluster(hub)), peersOf(openCluster(hub))];
+    await one.peers.create(record);
+    hub.setAvailable(false);
+    one.peers.change("rights", (state) => ({ ...state, scopes: ["steps:write"] }));
+    for (let at = 0; at < 5000; at += 1) one.peers.change(`uri ${at}`, (state) => state);
+    await until(() => one.failures.length > 0);
+    hub.setAvailable(true);
+    await until(() => other.copy.state.scopes.length > 0);
+    expect(other.copy.state.scopes).toEqual(["steps:write"]);
+  });
+
+  it("leave a bounded number of answers in the store that no replica takes", async () => {
+    const cluster = openCluster(memoryHub());
+    const { peers } = peersOf(cluster);
+    await peers.create(record);
+    const answer = async (): Promise<void> => {
+      const id = `ask ${crypto.randomUUID()}`;
+      await peers.answer({ kind: "response", id, result: { note: "x".repeat(1000) }, error: undefined }, anonymous);
+    };
+    const all = await Promise.allSettled(Array.from({ length: 200 }, answer));
+    expect(all.filter(({ status }) => status === "fulfilled").length).toBe(64);
+  });
+
+  it("take any number of answers, one after the other", async () => {
+    const hub = memoryHub();
+    const [one, other] = [peersOf(openCluster(hub)), peersOf(openCluster(hub))];
+    await one.peers.create(record);
+    for (let at = 1; at <= 100; at += 1) {
+      const id = `ask ${crypto.randomUUID()}`;
+      one.copy.asked.push(id);
+      await other.peers.answer({ kind: "response", id, result: {}, error: undefined }, anonymous);
+      await until(() => one.copy.received.length === at);
+    }
+    expect(one.failures).toEqual([]);
+  });
+
   it.each([
     "",
     "garbage",
@@ -213,6 +251,41 @@ describe("A replica", () => {
     expect((await ask(a, { id: 1, method: "ping" }, { session })).status).toBe(404);
     const next = await initialize(b);
     expect((await ask(a, { id: 1, method: "ping" }, { session: next })).status).toBe(200);
+  });
+
+  it("looks into a log now and then while it can end it for no killed replica", async () => {
+    let reads = 0;
+    let isFull = false;
+    const wrap = (cluster: Cluster): Cluster => {
+      const full = withStore(cluster, () => (isFull ? Promise.reject(new Error("full")) : Promise.resolve()), "swap");
+      const log: Cluster["log"] = {
+        append: (name, entry, bounds) => cluster.log.append(name, entry, bounds),
+        read(name, after) {
+          reads += 1;
+          return cluster.log.read(name, after);
+        },
+      };
+      return Object.defineProperty(full, "log", { value: log });
+    };
+    opened = await openReplicas({ wrap });
+    const [a, b] = opened.all;
+    if (a === undefined || b === undefined) throw new Error("too few");
+    const session = await initialize(a);
+    const walking = await post(a, callOf("w", "walk"), { session });
+    await until(() => a.walks.waiting === 1);
+    a.walks.go();
+    await until(() => walking.messages.length === 1);
+    const resumed = await get(b, { session, lastId: walking.events[0]?.id });
+    await until(() => resumed.messages.length === 1);
+    isFull = true;
+    await ask(b, { id: "l", method: "logging/setLevel", params: { level: "error" } }, { session });
+    opened.hub.kill(a.id);
+    const before = reads;
+    await until(() => reads > before);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(reads - before).toBeLessThan(5);
+    isFull = false;
+    await until(() => resumed.text.includes("OUTCOME_UNKNOWN"));
   });
 
   it("appends nothing to a log before the rights are saved that its readers need", async () => {

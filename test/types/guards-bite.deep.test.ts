@@ -1,11 +1,13 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compile, createWorkshop, emitSeparateDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
 import type { Guard } from "./guard.ts";
 import { guards } from "./guards.ts";
 import { assertions, judge, readTypeTests, type Judgement, type TypeTest } from "./type-tests.ts";
 
+const generated = fileURLToPath(new URL("../../test-d/generated", import.meta.url));
 const tests = readTypeTests();
 let workshop: Workshop;
 let diagnostics: readonly Diagnostic[];
@@ -26,6 +28,8 @@ function linkFiles(from: string, to: string): void {
 
 function addPackage(folder: string): void {
   linkFiles(join(workshop.folder, "package"), join(workshop.folder, folder, "package"));
+  // Types that a test imports.
+  cpSync(generated, join(workshop.folder, folder, "test-d", "generated"), { recursive: true });
 }
 
 /** Takes a guard out of a package of its own. A guard that is no longer where the table says fails the test. */

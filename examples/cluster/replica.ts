@@ -16,5 +16,6 @@ const serving = await createApp(client).serve(
   http({ auth, allowedHosts: ["127.0.0.1"], rateLimit: false, cluster: redis(client, { prefix: "ledger-mcp" }) }),
 );
 process.send?.(serving.port);
+process.once("disconnect", () => process.exit()); // the parent has died
 await serving.closed;
 client.disconnect();

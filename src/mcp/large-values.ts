@@ -64,6 +64,8 @@ interface Kept extends KeptFor {
   readonly parts: readonly string[];
   readonly share: Share;
   usedAt: number;
+  /** The time when its parts were last written to the store. */
+  writtenAt: number;
 }
 
 /** A part that can be read. */
@@ -127,15 +129,19 @@ export class LargeValues {
   keep(text: string, bytes: number, { caller, rules, scopes, requires }: KeptFor): Excerpt {
     const owner = grantKey(caller);
     const known = this.#find({ text, owner, rules });
-    const parts = known?.parts ?? cutText(text, this.#partBytes, mostExcerptBytes);
-    const [excerpt = ""] = parts;
-    const id = known?.id ?? randomBytes(16).toString("hex");
-    const share = known?.share ?? this.#open(toKey({ owner, id }), caller);
-    if (known === undefined && share.take(bytes) !== undefined) return { truncated: true, bytes, excerpt };
-    const kept = { id, owner, caller, rules, scopes, requires, text, parts, share, usedAt: 0 };
+    const begun = known ?? this.#begin(text, owner, caller);
+    const [excerpt = ""] = begun.parts;
+    if (known === undefined && begun.share.take(bytes) !== undefined) return { truncated: true, bytes, excerpt };
+    const kept: Kept = { ...begun, owner, caller, rules, scopes, requires, text, usedAt: 0 };
     this.#use(kept);
     this.#write(kept);
     return { truncated: true, ...this.#next(kept, 1), bytes, excerpt };
+  }
+
+  #begin(text: string, owner: string, caller: Caller): Pick<Kept, "id" | "parts" | "share" | "writtenAt"> {
+    const id = randomBytes(16).toString("hex");
+    const parts = cutText(text, this.#partBytes, mostExcerptBytes);
+    return { id, parts, share: this.#open(toKey({ owner, id }), caller), writtenAt: Number.NEGATIVE_INFINITY };
   }
 
   /** Returns the part that a URI names for this caller by these rules; `undefined` if it is unknown or expired. */
@@ -179,6 +185,10 @@ export class LargeValues {
   /** Writes all parts but the first, which is answered. */
   #write(kept: Kept): void {
     const { length } = kept.parts;
+    const now = this.#clock.now();
+    // The same answer again needs no new copy until half of its time is over.
+    if (now - kept.writtenAt < lifeMs / 2) return;
+    kept.writtenAt = now;
     for (let part = 2; this.#store !== undefined && part <= length; part += 1) {
       const body = this.#body(kept, part);
       // The store reports its outage itself.

@@ -140,6 +140,20 @@ describe("large values of replicas", () => {
     a.close();
   });
 
+  it("are written to the store once, however often the same answer is given", async () => {
+    const { hub, all } = replicas();
+    const written: string[] = [];
+    const large = new LargeValues({ uriPrefix: "surface://demo/" });
+    large.shareIn({ ...all[0].store, set: async (key) => void written.push(key) });
+    keep(large);
+    const { length } = written;
+    keep(large);
+    expect(length).toBeGreaterThan(1);
+    expect(written).toHaveLength(length);
+    large.close();
+    hub.clear();
+  });
+
   it("are not found by another caller, other grants, or other rules", async () => {
     const { a, b } = create();
     const { next = "" } = keep(a);

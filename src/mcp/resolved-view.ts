@@ -146,10 +146,11 @@ function join(instructions: string | undefined, more: string | undefined): strin
 export class ResolvedView {
   /** Tells a view from the error of a caller whose view is denied. */
   readonly kind = "view";
-  /** Identifies the rules by what they decide: the same text in every replica. */
-  readonly rules: string;
   /** Instructions for the model: the app's own, then the view's. */
   readonly instructions: string | undefined;
+  readonly #verdict: SurfaceVerdict;
+  /** Written on first use: there may be thousands of views, and calls need no text. */
+  #rules: string | undefined;
   readonly #keep: EntryFilter;
   readonly #deps: ResolvedViewDeps;
   readonly #gateway: readonly ToolEntry[] | undefined;
@@ -159,7 +160,7 @@ export class ResolvedView {
   constructor(decision: ShowingDecision, deps: ResolvedViewDeps) {
     const { face, instructions, readOnly } = decision.verdict;
     const whole = deps.live.current;
-    this.rules = JSON.stringify(decision.verdict);
+    this.#verdict = decision.verdict;
     this.#keep = toKeep(decision);
     this.#deps = deps;
     this.instructions = join(deps.instructions, instructions);
@@ -176,6 +177,12 @@ export class ResolvedView {
       });
     }
     this.#shown = this.#show(whole);
+  }
+
+  /** Identifies the rules by what they decide: the same text in every replica. */
+  get rules(): string {
+    this.#rules ??= JSON.stringify(this.#verdict);
+    return this.#rules;
   }
 
   /** The entries found by name and URI. A gateway's tools replace the tools behind them. */

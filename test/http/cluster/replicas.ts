@@ -328,3 +328,21 @@ export async function initialize(
 export function callOf(id: number | string, name: string, args: object = {}): object {
   return { id, method: "tools/call", params: { name, arguments: args, _meta: { progressToken: id } } };
 }
+
+let opened: Replicas | undefined;
+
+/** Opens three replicas, until {@link closeThree}. */
+export async function openThree(
+  options: ReplicasOptions = {},
+): Promise<Replicas & { a: Replica; b: Replica; c: Replica }> {
+  opened = await openReplicas({ count: 3, ...options });
+  const [a, b, c] = opened.all;
+  if (a === undefined || b === undefined || c === undefined) throw new Error("too few");
+  return { ...opened, a, b, c };
+}
+
+/** Closes the replicas that were opened last. */
+export async function closeThree(): Promise<void> {
+  await opened?.close();
+  opened = undefined;
+}

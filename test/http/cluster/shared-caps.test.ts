@@ -1,30 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  ask,
-  callOf,
-  end,
-  get,
-  initialize,
-  openReplicas,
-  post,
-  until,
-  type Replica,
-  type Replicas,
-  type ReplicasOptions,
-} from "./replicas.ts";
+import { ask, callOf, end, get, initialize, closeThree, openThree, post, until } from "./replicas.ts";
 
-let opened: Replicas | undefined;
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-async function open(options: ReplicasOptions = {}): Promise<Replicas & { a: Replica; b: Replica; c: Replica }> {
-  opened = await openReplicas({ count: 3, ...options });
-  const [a, b, c] = opened.all;
-  if (a === undefined || b === undefined || c === undefined) throw new Error("too few");
-  return { ...opened, a, b, c };
-}
+afterEach(closeThree);
 
 const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
 const handshake = { id: 0, method: "initialize", params };
@@ -32,7 +9,7 @@ const ping = { id: "p", method: "ping" };
 
 describe("The number of sessions", () => {
   it("is bounded over all replicas, also when all open at once", async () => {
-    const { all, a, b } = await open({ maxSessions: 5 });
+    const { all, a, b } = await openThree({ maxSessions: 5 });
     const readings = await Promise.all(Array.from({ length: 30 }, (_, at) => ask(all[at % 3] ?? a, handshake)));
     const ids = readings.flatMap(({ status, headers }) =>
       status === 200 ? [headers.get("mcp-session-id") ?? ""] : [],
@@ -46,7 +23,7 @@ describe("The number of sessions", () => {
   });
 
   it("is bounded for each caller over all replicas", async () => {
-    const { a, b } = await open({ isKnown: true, maxSessions: 100, maxSessionsPerPrincipal: 2 });
+    const { a, b } = await openThree({ isKnown: true, maxSessions: 100, maxSessionsPerPrincipal: 2 });
     await initialize(a, "ada");
     await initialize(b, "ada");
     const refused = await ask(b, handshake, { token: "ada" });
@@ -55,7 +32,7 @@ describe("The number of sessions", () => {
   });
 
   it("is free again some time after the replica of the sessions was killed", async () => {
-    const { a, b, hub } = await open({ maxSessions: 2, sessionIdleMs: 300 });
+    const { a, b, hub } = await openThree({ maxSessions: 2, sessionIdleMs: 300 });
     await initialize(a);
     await initialize(a);
     hub.kill(a.id);
@@ -64,7 +41,7 @@ describe("The number of sessions", () => {
   });
 
   it("makes room by ending one whose client has left, unless another replica has served it too", async () => {
-    const { a, b } = await open({ maxSessions: 2 });
+    const { a, b } = await openThree({ maxSessions: 2 });
     const both = await initialize(a);
     const alone = await initialize(a);
     await ask(b, ping, { session: both });
@@ -78,7 +55,7 @@ describe("The number of sessions", () => {
   });
 
   it("is not kept by ending a session that another replica has served", async () => {
-    const { a, b } = await open({ maxSessions: 2 });
+    const { a, b } = await openThree({ maxSessions: 2 });
     const both = await initialize(a);
     await ask(b, ping, { session: both });
     await initialize(b);
@@ -94,7 +71,7 @@ describe("The number of sessions", () => {
 
 describe("While the store is away, a session", () => {
   it("goes on where it is held, and others and new ones are refused soon", async () => {
-    const { a, b, hub, faults } = await open({ sessionIdleMs: 400 });
+    const { a, b, hub, faults } = await openThree({ sessionIdleMs: 400 });
     const session = await initialize(a);
     const notices = await get(a, { session });
     hub.setAvailable(false);
@@ -119,7 +96,7 @@ describe("While the store is away, a session", () => {
   });
 
   it("is stored again by its replicas when the store comes back empty, unless it was ended", async () => {
-    const { a, b, c, hub } = await open({ maxSessions: 2, sessionIdleMs: 2_000 });
+    const { a, b, c, hub } = await openThree({ maxSessions: 2, sessionIdleMs: 2_000 });
     const [kept, ended] = [await initialize(a), await initialize(a)];
     for (const session of [kept, ended]) await get(a, { session });
     await ask(b, ping, { session: kept });
@@ -131,7 +108,7 @@ describe("While the store is away, a session", () => {
   });
 
   it("keeps what it is subscribed to for the replicas that come later", async () => {
-    const { a, b, change, hub } = await open();
+    const { a, b, change, hub } = await openThree();
     const session = await initialize(a);
     hub.setAvailable(false);
     const subscribe = { id: "s", method: "resources/subscribe", params: { uri: "app://state" } };
@@ -142,7 +119,7 @@ describe("While the store is away, a session", () => {
   });
 
   it("answers a call that runs, and logs the answer when another replica follows it later", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const session = await initialize(a);
     const walking = await post(a, callOf("w", "walk"), { session });
     await until(() => a.walks.waiting === 1);

@@ -1,41 +1,16 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  ask,
-  callOf,
-  end,
-  get,
-  initialize,
-  openReplicas,
-  post,
-  until,
-  withStore,
-  type Replica,
-  type Replicas,
-  type ReplicasOptions,
-} from "./replicas.ts";
+import { ask, callOf, end, get, initialize, closeThree, openThree, post, until, withStore } from "./replicas.ts";
 
-let opened: Replicas | undefined;
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-/** Opens three replicas. */
-async function open(options: ReplicasOptions = {}): Promise<Replicas & { a: Replica; b: Replica; c: Replica }> {
-  opened = await openReplicas({ count: 3, ...options });
-  const [a, b, c] = opened.all;
-  if (a === undefined || b === undefined || c === undefined) throw new Error("too few");
-  return { ...opened, a, b, c };
-}
+afterEach(closeThree);
 
 const ping = { id: "p", method: "ping" };
 const listTools = { id: "l", method: "tools/list" };
 
 describe("A session", () => {
   it("is served by every replica", async () => {
-    const { a, b, c } = await open();
+    const { a, b, c } = await openThree();
     const session = await initialize(a);
     for (const replica of [b, c, a, b]) {
       const { status, json, headers } = await ask(replica, listTools, { session });
@@ -46,7 +21,7 @@ describe("A session", () => {
 
   it("is adopted once when many requests for it arrive together", async () => {
     const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
-    const { a, b } = await open({ wrap: (cluster) => withStore(cluster, soon, "get") });
+    const { a, b } = await openThree({ wrap: (cluster) => withStore(cluster, soon, "get") });
     const session = await initialize(a);
     const all = await Promise.all(Array.from({ length: 20 }, (_, id) => ask(b, { id, method: "ping" }, { session })));
     expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
@@ -54,7 +29,7 @@ describe("A session", () => {
   });
 
   it("is unknown to another caller, on every replica, and cannot be ended by them", async () => {
-    const { a, b, c } = await open({ isKnown: true });
+    const { a, b, c } = await openThree({ isKnown: true });
     const session = await initialize(a, "ada");
     expect((await ask(b, ping, { session, token: "ada" })).status).toBe(200);
     for (const replica of [a, b, c]) {
@@ -69,13 +44,13 @@ describe("A session", () => {
   it.each(["", "x", "../../session", "00000000-0000-4000-8000-000000000000"])(
     "is unknown by the id %j",
     async (session) => {
-      const { b } = await open();
+      const { b } = await openThree();
       expect((await ask(b, ping, { session })).status).toBe(404);
     },
   );
 
   it("is unknown everywhere at once when one replica has ended it, and its streams end", async () => {
-    const { a, b, c } = await open();
+    const { a, b, c } = await openThree();
     const session = await initialize(a);
     await ask(c, ping, { session });
     const notices = await get(a, { session });
@@ -89,7 +64,7 @@ describe("A session", () => {
   });
 
   it("does not come back when a replica misses its end, which it finds out", async () => {
-    const { a, b, c, hub } = await open({ sessionIdleMs: 2_000 });
+    const { a, b, c, hub } = await openThree({ sessionIdleMs: 2_000 });
     const session = await initialize(a);
     const notices = await get(a, { session });
     hub.drop(({ to }) => to === a.id);
@@ -102,7 +77,7 @@ describe("A session", () => {
   });
 
   it("ends with a gap on the bus when the end was in it", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const session = await initialize(a);
     const notices = await get(a, { session });
     hub.drop(({ to }) => to === a.id);
@@ -115,14 +90,14 @@ describe("A session", () => {
   });
 
   it("goes on when the replica that opened it closes", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a);
     await a.serving.close();
     expect((await ask(b, ping, { session })).status).toBe(200);
   });
 
   it("goes on while it is used on any replica, and ends everywhere when it is not", async () => {
-    const { a, b, c } = await open({ sessionIdleMs: 400 });
+    const { a, b, c } = await openThree({ sessionIdleMs: 400 });
     const session = await initialize(a);
     const start = performance.now();
     while (performance.now() - start < 1_500) {
@@ -137,14 +112,14 @@ describe("A session", () => {
   });
 
   it("is bound to the replica that opened it when sessions are sticky", async () => {
-    const { a, b } = await open({ sessions: "sticky" });
+    const { a, b } = await openThree({ sessions: "sticky" });
     const session = await initialize(a);
     expect((await ask(b, ping, { session })).status).toBe(404);
     expect((await ask(a, ping, { session })).status).toBe(200);
   });
 
   it("serves a client of the SDK that reaches another replica with each request", async () => {
-    const { a, all, change } = await open();
+    const { a, all, change } = await openThree();
     let at = 0;
     const spread: typeof fetch = (url, init) => {
       const to = new URL(url instanceof Request ? url.url : url);
@@ -174,7 +149,7 @@ describe("A session", () => {
 
 describe("A message at another replica than the one it is for", () => {
   it("cancels the call", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a);
     const walking = await post(a, callOf("w", "walk"), { session });
     await until(() => a.walks.waiting === 1);
@@ -186,7 +161,7 @@ describe("A message at another replica than the one it is for", () => {
   });
 
   it("answers the question", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a, undefined, { elicitation: {} });
     const greeting = await post(a, callOf(1, "greet"), { session });
     await until(() => greeting.messages.length === 1);
@@ -199,7 +174,7 @@ describe("A message at another replica than the one it is for", () => {
   });
 
   it("answers the question when the bus lost the notice of it", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const session = await initialize(a, undefined, { elicitation: {} });
     const greeting = await post(a, callOf(1, "greet"), { session });
     await until(() => greeting.messages.length === 1);
@@ -213,7 +188,7 @@ describe("A message at another replica than the one it is for", () => {
   });
 
   it("does not answer the question by a token of fewer rights, nor does that replace an answer on its way", async () => {
-    const { a, b, hub } = await open({ isKnown: true });
+    const { a, b, hub } = await openThree({ isKnown: true });
     const session = await initialize(a, "ada", { elicitation: {} });
     const greeting = await post(a, callOf(1, "greet"), { session, token: "ada" });
     await until(() => greeting.messages.length === 1);

@@ -4,27 +4,15 @@ import {
   callOf,
   get,
   initialize,
-  openReplicas,
+  closeThree,
+  openThree,
   post,
   until,
   type Reading,
   type Replica,
-  type Replicas,
-  type ReplicasOptions,
 } from "./replicas.ts";
 
-let opened: Replicas | undefined;
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-async function open(options: ReplicasOptions = {}): Promise<Replicas & { a: Replica; b: Replica; c: Replica }> {
-  opened = await openReplicas({ count: 3, ...options });
-  const [a, b, c] = opened.all;
-  if (a === undefined || b === undefined || c === undefined) throw new Error("too few");
-  return { ...opened, a, b, c };
-}
+afterEach(closeThree);
 
 const uri = "app://state";
 const updated = "notifications/resources/updated";
@@ -49,7 +37,7 @@ const progressOf = ({ messages }: Reading): readonly unknown[] =>
 
 describe("The notices of a session", () => {
   it("announce what was subscribed to on another replica, before the stream and after", async () => {
-    const { a, b, c, change } = await open();
+    const { a, b, c, change } = await openThree();
     const session = await initialize(a);
     const notices = await get(a, { session });
     expect((await ask(b, subscribe, { session })).json["result"]).toEqual({});
@@ -67,7 +55,7 @@ describe("The notices of a session", () => {
   });
 
   it("are read on one replica, the newest, and announce everything once when they come to it", async () => {
-    const { a, b, change } = await open();
+    const { a, b, change } = await openThree();
     const session = await initialize(a);
     await ask(a, subscribe, { session });
     const first = await get(a, { session });
@@ -90,7 +78,7 @@ describe("The notices of a session", () => {
   });
 
   it("are read on one replica when the bus loses that another has them, after the gap", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const session = await initialize(a);
     const first = await get(a, { session });
     hub.drop(() => true);
@@ -104,7 +92,7 @@ describe("The notices of a session", () => {
   });
 
   it("go on at another replica when theirs was killed", async () => {
-    const { a, b, change, hub } = await open();
+    const { a, b, change, hub } = await openThree();
     const session = await initialize(a);
     await ask(a, subscribe, { session });
     const first = await get(a, { session });
@@ -122,7 +110,7 @@ describe("The notices of a session", () => {
 
 describe("The stream of a request", () => {
   it("is resumed at another replica, where it is followed to its end", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const texts: string[] = [];
     hub.drop(({ text }) => texts.push(text) === 0);
     const session = await initialize(a);
@@ -151,7 +139,7 @@ describe("The stream of a request", () => {
   });
 
   it("is resumed where it began when the client comes back by way of another replica", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     walking.cut();
@@ -166,7 +154,7 @@ describe("The stream of a request", () => {
   });
 
   it("ends with an unknown outcome, once, when the replica of its call was killed", async () => {
-    const { a, b, c, hub } = await open();
+    const { a, b, c, hub } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     walking.cut();
@@ -185,7 +173,7 @@ describe("The stream of a request", () => {
   });
 
   it("ends with an unknown outcome when its replica has closed and aborted the call", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     await a.serving.close();
@@ -196,7 +184,7 @@ describe("The stream of a request", () => {
   });
 
   it("ends with the answer when that was given before the replica was killed", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     walking.cut();
@@ -210,7 +198,7 @@ describe("The stream of a request", () => {
   });
 
   it("ends without a message at another replica when its call was cancelled", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     walking.cut();
@@ -221,7 +209,7 @@ describe("The stream of a request", () => {
   });
 
   it("is followed without the bus, by looking", async () => {
-    const { a, b, hub } = await open();
+    const { a, b, hub } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     const resumed = await get(b, { session, lastId: walking.lastId });
@@ -232,7 +220,7 @@ describe("The stream of a request", () => {
   });
 
   it("announces that messages are missing when its log has dropped them", async () => {
-    const { a, b } = await open({ maxQueued: 4 });
+    const { a, b } = await openThree({ maxQueued: 4 });
     const session = await initialize(a);
     const walking = await walk(a, session);
     for (let steps = 2; steps <= 12; steps += 1) {
@@ -250,7 +238,7 @@ describe("The stream of a request", () => {
   });
 
   it("is not read by the id of an event of another session, whoever it belongs to", async () => {
-    const { a, b } = await open({ isKnown: true });
+    const { a, b } = await openThree({ isKnown: true });
     const [own, other, bobs] = [await initialize(a, "ada"), await initialize(a, "ada"), await initialize(a, "bob")];
     const walking = await walk(a, own, "ada");
     for (const replica of [a, b]) {
@@ -266,7 +254,7 @@ describe("The stream of a request", () => {
   ])(
     "is not read at another replica by a token with fewer rights than its session has used%s",
     async (_also, isLost) => {
-      const { a, b, c, hub } = await open({ isKnown: true });
+      const { a, b, c, hub } = await openThree({ isKnown: true });
       const session = await initialize(a, "ada-reads");
       // This replica knows the session before it has used the rights.
       await ask(b, { id: "p", method: "ping" }, { session, token: "ada-reads" });
@@ -284,7 +272,7 @@ describe("The stream of a request", () => {
   );
 
   it("is no log that a client can end by an id of an event that never was", async () => {
-    const { a, b } = await open();
+    const { a, b } = await openThree();
     const session = await initialize(a);
     const walking = await walk(a, session);
     const forged = (walking.lastId ?? "").replace(/[0-9]+$/, "999999");

@@ -15,6 +15,7 @@ export const order: readonly (readonly string[])[] = [
   ["views"],
   ["gateway"],
   ["mcp"],
+  ["inspector"],
   ["stdio", "http", "sdk-v1"],
   ["builder"],
   ["lock"],

@@ -61,7 +61,7 @@ const exported =
 const longestSentence = 30;
 
 function filesUnder(folder, extension) {
-  return readdirSync(join(options.root, folder), { recursive: true })
+  return readdirSync(join(options.root, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(extension))
     .toSorted()
     .map((name) => join(options.root, folder, name));

@@ -4,20 +4,21 @@
  *
  * A check is a script in package.json; this file knows their order and what each needs. All of them run even if one
  * fails, so that one run reports everything (`--bail` starts no further one). The output of a failing check is shown, and
- * the closing lines of the tests always. The last line is the count of tests, from the test runner's own report.
+ * the closing lines of the tests always. The causes of each failure come at the end, all that some CI shows. The last line is the count
+ * of tests, from the test runner's own report.
  */
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
-import { listFailures, reports, tally } from "./tally.mjs";
+import { causesFiles, readReport, reports, tally } from "./tally.mjs";
 
 const { values: options } = parseArgs({
   options: { deep: { type: "boolean" }, long: { type: "boolean" }, bail: { type: "boolean" } },
 });
 const root = fileURLToPath(new URL("..", import.meta.url));
-const terminal = process.stdout.isTTY === true && !process.env.NO_COLOR;
+const terminal = process.stdout.isTTY && !process.env.NO_COLOR;
 
 /** How many checks run at once. The tests take every core, but wait often; the other checks fill the gaps. */
 const atOnce = 2;
@@ -49,6 +50,7 @@ const deep = [
   { name: "inspect", needs: "conformance" },
 ];
 const checks = options.deep ? deep : quick;
+const causesFile = options.deep ? causesFiles.deep : causesFiles.quick;
 
 /** Checks whose output is worth reading when they pass, too. */
 const wholeOutput = new Set(["attack", "conformance"]);
@@ -101,8 +103,10 @@ function run({ name, args = [] }) {
   const stop = name in reports ? showProgress(() => output) : () => {};
   child.on("close", stop).on("error", stop);
   return new Promise((resolve) => {
-    child.on("error", (error) => resolve({ name, ok: false, ms: 0, output: String(error) }));
-    child.on("close", (code) => resolve({ name, ok: code === 0, ms: performance.now() - started, output }));
+    child.on("error", (error) => resolve({ name, ok: false, ms: 0, output: String(error), end: "not started" }));
+    child.on("close", (code, signal) => {
+      resolve({ name, ok: code === 0, ms: performance.now() - started, output, end: signal ?? `exit code ${code}` });
+    });
   });
 }
 
@@ -113,16 +117,24 @@ function closingLines(output) {
   return at === -1 ? [] : lines.slice(at).filter((text) => text.trim() !== "");
 }
 
-/** What `report-retries.mjs` has printed. */
-function retried(output) {
-  return output.split("\n").filter((text) => text.startsWith("passed when it ran once more"));
+/** Lines of the causes of one check. */
+const maxCauses = 12;
+
+/** Returns the lines that say why a check failed: the failures in its report, or else the last lines of its output. */
+function causesOf({ name, output, end }) {
+  const { failures } = readReport(name);
+  const hidden = failures.length - maxCauses;
+  if (hidden > 0) return [...failures.slice(0, maxCauses), `and ${hidden} more`];
+  if (failures.length > 0) return failures;
+  const lines = stripVTControlCharacters(output).split("\n");
+  return [`${name}: ${end}`, ...lines.filter((text) => text.trim() !== "").slice(-maxCauses)];
 }
 
 function show(result) {
   console.log(line(result));
   const { ok, name, output } = result;
   const isShort = ok && !wholeOutput.has(name);
-  const shown = isShort ? [...retried(output), ...closingLines(output)] : ["", output.trimEnd(), ""];
+  const shown = isShort ? closingLines(output) : ["", output.trimEnd(), ""];
   for (const text of shown) console.log(readable(text));
 }
 
@@ -157,12 +169,19 @@ async function runAll() {
 }
 
 function conclude(results, ms) {
-  const failed = results.filter((result) => !result.ok).map((result) => result.name);
+  const failed = results.filter((result) => !result.ok);
   console.log(`\n${results.map(line).join("\n")}\n      ${"wall clock".padEnd(18)} ${seconds(ms)}\n`);
-  if (failed.length > 0) console.log(`${paint(31, "failed:")} ${failed.join(", ")}`);
-  for (const text of failed.flatMap((name) => listFailures(reports[name]))) console.log(`  ${text}`);
-  const counted = results.filter(({ name }) => name in reports);
-  console.log(counted.length > 0 ? tally(counted.map(({ name }) => reports[name])) : "tests: not run");
+  for (const { name } of results) {
+    for (const text of readReport(name).retried) console.log(`passed when it ran once more: ${text}`);
+  }
+  const causes = failed.flatMap(causesOf).map((text) => `  ${text.slice(0, 500)}\n`);
+  const summary =
+    failed.length > 0 ? [`failed: ${failed.map(({ name }) => name).join(", ")}\n`, ...causes].join("") : "";
+  process.stdout.write(summary);
+  mkdirSync(dirname(causesFile), { recursive: true });
+  writeFileSync(causesFile, summary);
+  const counted = results.map(({ name }) => name).filter((name) => name in reports);
+  console.log(counted.length > 0 ? tally(counted) : "tests: not run");
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
 
@@ -171,6 +190,6 @@ if (unlisted.length > 0) {
   console.error(`Cannot run the checks: scripts/check.mjs and package.json disagree about ${unlisted.join(", ")}`);
   process.exit(1);
 }
-for (const { name } of checks) if (name in reports) rmSync(reports[name], { force: true });
+for (const file of [causesFile, ...checks.flatMap(({ name }) => reports[name] ?? [])]) rmSync(file, { force: true });
 const started = performance.now();
 conclude(await runAll(), performance.now() - started);

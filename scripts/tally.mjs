@@ -1,59 +1,47 @@
 /**
- * Counts tests in the reports of the test runner. As a program it prints the sum of all reports there are, in one line:
- * `node scripts/tally.mjs`.
+ * Reads the reports of the test runner, which `report-tests.mjs` writes. As a program it prints the causes of the last failed checks,
+ * and the sum of all reports there are, in one line: `node scripts/tally.mjs`.
  */
-import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const scratch = fileURLToPath(new URL("../.scratch/", import.meta.url));
 
 /** The report that each check of tests writes, by the name of its script. */
 export const reports = {
-  "check:tests": join(root, ".scratch", "tests.json"),
-  "deep:tests": join(root, ".scratch", "deep-tests.json"),
+  "check:tests": join(scratch, "tests.json"),
+  "deep:tests": join(scratch, "deep-tests.json"),
 };
 
-/** Counts one report. A file that failed to load counts as one failed test, and so does a missing report. */
-function countTests(report) {
+/** The lines that say why `npm test` and `npm run test:deep` failed, empty if they passed. */
+export const causesFiles = { quick: join(scratch, "causes.txt"), deep: join(scratch, "deep-causes.txt") };
+
+/** Reads the report of a check. It has no lists if the check makes no report, or ended before it wrote one. */
+export function readReport(name) {
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-      readFileSync(report, "utf8"),
-    );
-    const unloaded = testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
-    return {
-      passed: numPassedTests,
-      failed: numFailedTests + unloaded.length,
-      skipped: numPendingTests + numTodoTests,
-    };
+    return JSON.parse(readFileSync(reports[name], "utf8"));
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { failures: [], retried: [] };
   }
 }
 
-/** Lists the failed tests of one report, a line each; none for a check that makes no report. */
-export function listFailures(report) {
-  if (report === undefined) return [];
-  try {
-    const { testResults } = JSON.parse(readFileSync(report, "utf8"));
-    return testResults.flatMap(({ name, assertionResults }) =>
-      assertionResults
-        .filter(({ status }) => status === "failed")
-        .map(({ fullName, failureMessages: [message = ""] }) => {
-          return `${relative(root, name)}: ${fullName}: ${message.split("\n", 1)[0]}`;
-        }),
-    );
-  } catch {
-    return [];
-  }
+/** Counts one report. An error outside a test counts as one failed test, and so does a missing report. */
+function countTests(name) {
+  const { numPassedTests, numPendingTests, numTodoTests, failures } = readReport(name);
+  if (numPassedTests === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  return { passed: numPassedTests, failed: failures.length, skipped: numPendingTests + numTodoTests };
 }
 
 /** Returns the closing line, for people and for machines that read test counts. */
-export function tally(files) {
-  const counts = files.map(countTests);
-  const sum = (name) => counts.reduce((total, count) => total + count[name], 0);
+export function tally(names) {
+  const counts = names.map(countTests);
+  const sum = (field) => counts.reduce((total, count) => total + count[field], 0);
   const skipped = sum("skipped");
   return `tests: ${sum("passed")} passed, ${sum("failed")} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(tally(Object.values(reports)));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const file of Object.values(causesFiles)) if (existsSync(file)) process.stdout.write(readFileSync(file, "utf8"));
+  console.log(tally(Object.keys(reports)));
+}

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,18 @@ export const hasRedis: boolean = isInstalled || isRequired;
 export const whyNoRedis: string = hasRedis
   ? ""
   : " (skipped: redis-server is not installed; apt-get install redis-server)";
+
+/** Returns true if a server listens: the file of its socket is there a moment before. */
+function canConnect(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path);
+    const end = (isConnected: boolean): void => {
+      socket.destroy();
+      resolve(isConnected);
+    };
+    socket.once("connect", () => end(true)).once("error", () => end(false));
+  });
+}
 
 /** A `redis-server` on a Unix socket in a temporary folder: no port can be taken. */
 export class RedisServer {
@@ -41,7 +53,7 @@ export class RedisServer {
     });
     const failed = once(child, "error");
     this.#process = child;
-    const started = until(() => existsSync(this.path));
+    const started = until(() => canConnect(this.path));
     await Promise.race([started, failed.then(([cause]) => Promise.reject(cause))]);
     failed.catch(() => {});
   }

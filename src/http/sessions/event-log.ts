@@ -104,6 +104,8 @@ export class EventStream {
   isFinished = false;
   /** Starts each entry of the stream's log, which other replicas read. @default the stream has none */
   head: string | undefined;
+  /** Time until which the log of the finished stream is kept in the store. */
+  keptUntil = 0;
   readonly origin: StreamOrigin;
   /** Called when the reader has gone, is stalled, or its token has expired, and no other reader has replaced it. */
   onGone: (() => void) | undefined;
@@ -263,6 +265,8 @@ export interface EventLogDeps {
   readonly budget: Budget;
   /** Owner of the session. */
   readonly caller: Caller;
+  /** Called after a message of a stream was dropped. Must not throw. */
+  readonly dropped?: (stream: EventStream) => void;
 }
 
 /**
@@ -389,6 +393,7 @@ export class EventLog {
     this.#bytes -= bytes;
     this.#share?.release(bytes);
     this.forgetEmpty(stream);
+    this.#deps.dropped?.(stream);
     if (wasSent) {
       this.#sent -= 1;
       this.#sentBytes -= bytes;

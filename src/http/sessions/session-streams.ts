@@ -21,7 +21,7 @@ import {
 import { RemoteStream } from "./remote-stream.ts";
 import type { Session } from "./session.ts";
 import { answerFault, storeAway, type SessionPeers } from "./session-peers.ts";
-import { streamNameOf, StreamLogs, type SharedEvent } from "./stream-logs.ts";
+import { restOf, streamNameOf, StreamLogs, type SharedEvent } from "./stream-logs.ts";
 
 /** The part of the session that its streams call. */
 type StreamsSession = Pick<Session, "caller" | "touch" | "clientLeft" | "setOutputFull" | "announce" | "listened">;
@@ -86,6 +86,8 @@ export class SessionStreams {
   readonly #remotes = new Map<EventStream, RemoteStream>();
   #isDraining = false;
   #isClosed = false;
+  /** Whether the session goes on at other replicas. */
+  #hasMoved = false;
 
   constructor({ http, headers, primes, session, shared }: SessionStreamsDeps) {
     this.http = http;
@@ -95,13 +97,16 @@ export class SessionStreams {
     this.#shared = shared;
     // Copies count their streams by themselves.
     this.tag = shared === undefined ? createEventTag() : shared.tag + crypto.randomUUID().slice(0, 8);
-    this.logs = shared && new StreamLogs(shared.peers, http.bounds.maxQueued, shared.failed);
+    this.logs = shared && new StreamLogs(shared.peers, http.clock, shared.failed);
     this.log = new EventLog({
       maxMessages: http.bounds.maxQueued,
       maxBytes: maxLogBytes,
       maxSentBytes,
       budget: http.budgets.logBytes,
       caller: session.caller,
+      dropped: (stream) => {
+        if (!this.#hasMoved) this.logs?.drop(stream);
+      },
     });
     this.#notices = this.open();
   }
@@ -223,9 +228,10 @@ export class SessionStreams {
     this.#notices.close();
   }
 
-  /** Ends all of them. Callable twice. */
-  close(): void {
+  /** Ends all of them. Callable twice. @param hasMoved - whether other replicas need the logs. */
+  close(hasMoved = false): void {
     this.#isClosed = true;
+    this.#hasMoved = hasMoved;
     for (const remote of this.#remotes.values()) remote.close();
     for (const stream of this.log.streams.values()) stream.close();
     this.log.clear();
@@ -283,11 +289,11 @@ export class SessionStreams {
     const { logs } = this;
     const shared = this.#shared;
     const { seq } = position;
-    const [first] = events;
     if (this.#isClosed || logs === undefined || shared === undefined)
       return this.#refuse(exchange, sessionNotFound, 404);
-    if (first === undefined) return this.#answerGone(exchange, position);
-    if (first.seq === seq && first.isLast) return exchange.reply.answer({ status: 204, headers: this.headers });
+    const rest = restOf(events, seq);
+    if (rest === "gone") return this.#answerGone(exchange, position);
+    if (rest === "none") return exchange.reply.answer({ status: 204, headers: this.headers });
     for (const [stream, remote] of this.#remotes)
       if (streamNameOf(stream.origin) === streamNameOf(position)) remote.close();
     const stream = this.log.open(this, position);

@@ -317,7 +317,7 @@ export class Session {
       // Before the subscriptions: a request that waits for one gets the same answer as any other.
       this.dispatcher.close("the session has ended");
       this.#subscriptions.close();
-      this.streams.close();
+      this.streams.close(reason === "closed");
     } catch (cause) {
       void internalError(cause, "the end of a session", this.#deps.http.runtime.report);
     }

@@ -1,8 +1,9 @@
-import type { ReplayEntry } from "../../cluster/cluster.ts";
+import type { ReplayBounds, ReplayEntry } from "../../cluster/cluster.ts";
 import { createErrorResult } from "../../catalog/outcome.ts";
 import { toReadError, toFailedAnswer } from "../../mcp/handlers.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import type { RequestId, RpcAnswer } from "../../mcp/protocol.ts";
+import type { Clock } from "../../spine/clock.ts";
 import type { EventStream, StreamOrigin } from "./event-log.ts";
 import type { SessionPeers } from "./session-peers.ts";
 
@@ -21,6 +22,13 @@ export interface SharedEvent {
   /** Empty: no message, as in the first event and after a cancellation. */
   readonly json: string;
   readonly isLast: boolean;
+}
+
+/** An entry that is to be written, and the bounds of its log. */
+interface LogEntry {
+  readonly seq: number;
+  readonly text: string;
+  readonly bounds: ReplayBounds;
 }
 
 /** Milliseconds until the log of a finished stream is dropped if its client has read it. */
@@ -50,18 +58,30 @@ function readEvent({ number, text }: ReplayEntry): SharedEvent | undefined {
   }
 }
 
+/**
+ * Compares a log with the number of the last event that a client has. @param events - of that number or a higher one. Returns `none` if
+ * the client has everything, and `gone` if all that it has not was dropped.
+ */
+export function restOf([first]: readonly SharedEvent[], seq: number): "none" | "some" | "gone" {
+  if (first === undefined) return "gone";
+  const missing = first.seq - seq;
+  if (!first.isLast || (first.json !== "" && missing > 0)) return "some";
+  // Of a log that was dropped, an end without a message is left.
+  return missing > 1 ? "gone" : "none";
+}
+
 /** The logs of the streams of one session, by which any replica sends again what a client has missed. Holds nothing open. */
 export class StreamLogs {
   readonly #peers: SessionPeers;
-  readonly #maxEntries: number;
+  readonly #clock: Clock;
   readonly #failed: (cause: unknown) => void;
   readonly #followed = new Set<string>();
   /** Resolves when the rights are saved that a reader of the next entries needs; with `false` if they could not be. */
   #rights = saved;
 
-  constructor(peers: SessionPeers, maxEntries: number, failed: (cause: unknown) => void) {
+  constructor(peers: SessionPeers, clock: Clock, failed: (cause: unknown) => void) {
     this.#peers = peers;
-    this.#maxEntries = maxEntries + 1;
+    this.#clock = clock;
     this.#failed = failed;
   }
 
@@ -74,13 +94,23 @@ export class StreamLogs {
 
   /** Appends the last message of a stream to its log, if it has one. */
   append(stream: EventStream, json: string): void {
-    const { head, isFinished, isRead, last } = stream;
+    const { head, isFinished, isRead, last, messages } = stream;
     if (head === undefined || this.#peers.isOver) return;
     const source = streamNameOf(stream.origin);
     const ttlMs = isFinished && isRead ? Math.min(readMs, this.#peers.ttlMs) : this.#peers.ttlMs;
     const seq = json === "" && isFinished ? last + 1 : last;
-    const work = this.#write(source, { seq, text: `${isFinished ? "e" : "m"}${head}\n${json}`, ttlMs });
-    work.then(() => this.#followed.has(source) && this.#peers.tell("grew", source), this.#failed);
+    if (isFinished) stream.keptUntil = this.#clock.now() + ttlMs;
+    // As many as are kept here, and the first.
+    const bounds = { maxEntries: messages.length + 1, ttlMs };
+    this.#add(source, { seq, text: `${isFinished ? "e" : "m"}${head}\n${json}`, bounds });
+  }
+
+  /** Called after a message of a stream was dropped here: drops a log of which nothing is left here, so that it needs no bound. */
+  drop({ head, isFinished, keptUntil, last, messages, origin }: EventStream): void {
+    if (head === undefined || !isFinished || messages.length > 0 || this.#clock.now() >= keptUntil) return;
+    // A reader of the log finds that messages are missing before this end, which has none.
+    const bounds = { maxEntries: 1, ttlMs: Math.min(readMs, this.#peers.ttlMs) };
+    this.#add(streamNameOf(origin), { seq: last + 2, text: `e${head}\n`, bounds });
   }
 
   /** Tells of each new event of a stream from now on. */
@@ -103,12 +133,19 @@ export class StreamLogs {
    */
   async end(origin: StreamOrigin, { seq, head, json }: Omit<SharedEvent, "isLast">): Promise<boolean> {
     const text = `e${JSON.stringify(head)}\n${json}`;
-    return this.#write(streamNameOf(origin), { seq, text, ttlMs: this.#peers.ttlMs });
+    const bounds = { maxEntries: Number.MAX_SAFE_INTEGER, ttlMs: this.#peers.ttlMs };
+    return this.#write(streamNameOf(origin), { seq, text, bounds });
   }
 
-  async #write(source: string, { seq, text, ttlMs }: { seq: number; text: string; ttlMs: number }): Promise<boolean> {
+  #add(source: string, entry: LogEntry): void {
+    const grew = (): void => {
+      if (this.#followed.has(source)) this.#peers.tell("grew", source);
+    };
+    this.#write(source, entry).then(grew, this.#failed);
+  }
+
+  async #write(source: string, { seq, text, bounds }: LogEntry): Promise<boolean> {
     if (!(await this.#whenRightsAreSaved())) return false;
-    const bounds = { maxEntries: this.#maxEntries, ttlMs };
     await this.#peers.cluster.log.append(this.#keyOf(source), { number: seq + 1, text }, bounds);
     return true;
   }

@@ -23,7 +23,7 @@ const surface = defineSurface("steps", {
     mcpTool(
       procedure({
         input: z.object({}),
-        output: z.object({ done: z.boolean() }),
+        output: z.object({ done: z.boolean(), text: z.string().optional() }),
         progress: z.object({ progress: z.number(), total: z.number() }),
       }),
     ),
@@ -58,6 +58,8 @@ export class Replica {
 export class Walks {
   readonly #next = new Set<(isLast: boolean) => void>();
   aborted = 0;
+  /** A part of each answer. */
+  fill: string | undefined;
   greeted: string[] = [];
 
   get waiting(): number {
@@ -77,7 +79,7 @@ export class Walks {
     aborted.catch(() => void (this.aborted += 1));
     for (let progress = 1; ; progress += 1) {
       const isLast = await Promise.race([aborted, new Promise<boolean>((resolve) => this.#next.add(resolve))]);
-      if (isLast) return { done: true };
+      if (isLast) return { done: true, text: this.fill };
       yield { progress, total: 100 };
     }
   }
@@ -148,6 +150,7 @@ export async function openReplicas({
         walk: (input, context) => walks.walk(input, context),
       })
       .tools({
+        fill: { handler: () => "x".repeat(200_000) },
         greet: {
           handler: async (_args, context) => {
             const answer = await context.ask.elicit("name", z.object({ name: z.string() }), "Name?");

@@ -106,7 +106,7 @@ export interface OpenClusterOptions {
 export interface OpenedCluster {
   /**
    * Resolves when the store was reached and is of the same app and format. Rejects with `INVALID_OPTION` if not of them, and with
-   * `UNAVAILABLE` if it was not reached within 5 s; the cluster goes on trying.
+   * `UNAVAILABLE` if it was not reached within 5 s, or was closed before. After 5 s the cluster goes on trying.
    */
   readonly ready: Promise<void>;
   /** Leaves the cluster, and releases its own connections, not that of the author. Callable twice. */

@@ -126,12 +126,14 @@ class RedisCluster implements Cluster {
     const opener = { ...options };
     this.#openers.add(opener);
     if (this.#openers.size === 1) this.#start(options.app);
-    const ready = this.#untilReady();
+    const ready = this.#untilReady(opener);
     ready.catch(() => {});
     return {
       ready,
       close: async () => {
-        if (this.#openers.delete(opener) && this.#openers.size === 0) await this.#stop();
+        const wasOpen = this.#openers.delete(opener);
+        this.#settle();
+        if (wasOpen && this.#openers.size === 0) await this.#stop();
       },
     };
   }
@@ -231,7 +233,7 @@ class RedisCluster implements Cluster {
     return true;
   }
 
-  #untilReady(): Promise<void> {
+  #untilReady(opener: OpenClusterOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => finish(unavailable("away")), readyMs);
       const finish = (error?: Error): void => {
@@ -241,7 +243,8 @@ class RedisCluster implements Cluster {
         else reject(error);
       };
       const settle = (): void => {
-        if (this.#refusal !== undefined) finish(this.#refusal);
+        if (!this.#openers.has(opener)) finish(unavailable("away"));
+        else if (this.#refusal !== undefined) finish(this.#refusal);
         else if (this.#format !== "" && this.#isSubscribed) finish();
       };
       this.#waiting.push(settle);

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { redis } from "../../src/redis/redis.ts";
+import { atEndOfTest } from "../setup/end-of-test.ts";
 
 const method = (): void => {};
 const ioredis = { status: "ready", call: async () => null, duplicate: () => ({}), on: method };
@@ -14,6 +15,18 @@ describe("redis()", () => {
     ["a client of HTTP", { get: method, set: method }],
   ])("refuses %s with INVALID_OPTION when it is no client of one Redis", (_what, client) => {
     expect(() => redis(client as never)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+
+  it("leaves no timer, and ready rejects, when it is closed before Redis was reached", async () => {
+    vi.useFakeTimers();
+    atEndOfTest(() => vi.useRealTimers());
+    const duplicate = { on: method, connect: () => new Promise(method), disconnect: method };
+    const client = { ...ioredis, status: "connecting", off: method, duplicate: () => duplicate };
+    const cluster = redis(client);
+    const [one, two] = [1, 2].map(() => cluster.open({ app: "app", report: method }));
+    await Promise.all([one?.close(), two?.close()]);
+    expect(vi.getTimerCount()).toBe(0);
+    await expect(one?.ready).rejects.toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
   });
 
   it.each(["", "a b", "x".repeat(65), "a*", 1, null])("refuses the prefix %j when it is not a plain text", (prefix) => {

@@ -57,6 +57,18 @@ export function fromStored(stored: string): string {
   }
 }
 
+/** A script in Lua. */
+export interface Script {
+  readonly text: string;
+  /** The name by which Redis finds a script that it has. */
+  readonly sha: string;
+}
+
+/** Names a script. */
+export function toScript(text: string): Script {
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
 /** Sends commands over the author's client, each bounded in time, and none into a queue that waits for a connection. */
 export class Commands {
   readonly prefix: string;
@@ -76,7 +88,7 @@ export class Commands {
     return this.#client.isReady() && this.#unanswered === 0 && !this.#isForeign;
   }
 
-  /** Refuses all commands from now on, or not any longer, but those of `send()`. */
+  /** Refuses all commands from now on, or not any longer, but those of `sendScript()`. */
   setForeign(isForeign: boolean): void {
     this.#isForeign = isForeign;
   }
@@ -90,20 +102,30 @@ export class Commands {
   /** Runs a command. Rejects with `UNAVAILABLE`. */
   async run(...args: string[]): Promise<unknown> {
     if (this.#isForeign) throw unavailable("foreign");
-    return this.send(args);
+    return this.#run(() => this.#client.send(args));
   }
 
   /** Runs a script. Rejects with `UNAVAILABLE`. */
-  eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.run("EVAL", script, String(keys.length), ...keys, ...args);
+  async eval(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#isForeign) throw unavailable("foreign");
+    return this.sendScript(script, keys, args);
   }
 
-  /** Runs a command, also under the prefix of another app. */
-  async send(args: string[]): Promise<unknown> {
+  /** Runs a script, also under the prefix of another app. Sends its text if Redis does not have it. */
+  sendScript({ text, sha }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    const rest = [String(keys.length), ...keys, ...args];
+    const sendText = (cause: unknown): Promise<unknown> =>
+      cause instanceof Error && cause.message.startsWith("NOSCRIPT")
+        ? this.#client.send(["EVAL", text, ...rest])
+        : Promise.reject(cause);
+    return this.#run(() => this.#client.send(["EVALSHA", sha, ...rest]).catch(sendText));
+  }
+
+  async #run(send: () => Promise<unknown>): Promise<unknown> {
     try {
       // While an earlier command has no answer, one more would wait behind it.
       if (!this.#client.isReady() || this.#unanswered > 0) throw unavailable("away");
-      return await this.#bound(this.#client.send(args));
+      return await this.#bound(send());
     } catch (cause) {
       const trouble = troubleOf(cause);
       this.#onTrouble(trouble, cause);

@@ -5,7 +5,7 @@ import { matching, withDefault } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { NumberedBus } from "./numbered-bus.ts";
 import { adaptClient, type ClientAdapter, type RedisClient } from "./client-adapter.ts";
-import { Commands, type Trouble, unavailable } from "./commands.ts";
+import { Commands, toScript, type Trouble, unavailable } from "./commands.ts";
 import { createLimiter, createLog, createStore } from "./store.ts";
 
 /** The version of everything that is kept under a prefix. */
@@ -21,7 +21,7 @@ const maxEchoesMissing = 3;
  * Claims the prefix if it has no format, and returns its format. Gives a sign of life if that is the one which this replica accepted.
  * Publishes first: a Redis that is full publishes all the same.
  */
-const beatScript = `
+const beatScript = toScript(`
 local format = redis.call('GET', KEYS[1])
 if not format then
   redis.call('SET', KEYS[1], ARGV[1])
@@ -30,7 +30,7 @@ end
 if format ~= ARGV[2] then return format end
 redis.call('PUBLISH', KEYS[3], ARGV[3])
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
-return format`;
+return format`);
 
 /** Options of {@link redis}. */
 export interface RedisOptions {
@@ -205,7 +205,7 @@ class RedisCluster implements Cluster {
     const mine = JSON.stringify({ version: formatVersion, app: this.#app, since: randomBytes(6).toString("hex") });
     try {
       const args = [mine, this.#format, message, String(leaseMs)];
-      const format = String(await this.#commands.send(["EVAL", beatScript, "3", ...keys, ...args]));
+      const format = String(await this.#commands.sendScript(beatScript, keys, args));
       if (format !== this.#format) return this.#judge(format) && (await this.#tryBeat());
       confirm();
       this.#startsUntil = 0;

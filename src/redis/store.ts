@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { Limiter, ReplayEntry, ReplayLog, SharedStore } from "../cluster/cluster.ts";
-import { type Commands, fromStored, toStored } from "./commands.ts";
+import { type Commands, fromStored, toScript, toStored } from "./commands.ts";
 
 const maxValueBytes = 1_048_576;
 const maxTtlMs = 1e12;
@@ -11,13 +11,15 @@ const maxReadBytes = 4 * maxValueBytes;
 /** `now`: milliseconds by the clock of Redis. No replica's clock counts. */
 const now = `local time = redis.call('TIME') local now = time[1] * 1000 + time[2] / 1000 `;
 
-const swap = `
+const time = toScript(`${now} return string.format('%.0f', math.floor(now))`);
+
+const swap = toScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-return 1`;
+return 1`);
 
 /** A group is a sorted set of its members, by the time when each place is free again. First it adds: Redis refuses that if it is full. */
-const take = `${now}
+const take = toScript(`${now}
 local now_text = string.format('%.3f', now)
 for i = 1, #KEYS do
   local free = redis.call('ZSCORE', KEYS[i], ARGV[1])
@@ -29,10 +31,10 @@ for i = 1, #KEYS do
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now_text)
   redis.call('PEXPIRE', KEYS[i], string.format('%.0f', math.max(redis.call('PTTL', KEYS[i]), ARGV[2])))
 end
-return 0`;
+return 0`);
 
 /** A bucket is the time when it is full again. Costs, sizes and times follow each other in ARGV. */
-const takeTokens = `${now}
+const takeTokens = toScript(`${now}
 local wait, filled = 0, {}
 for i = 1, #KEYS do
   local cost, size, ms = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
@@ -46,8 +48,9 @@ for i = 1, #KEYS do
   local left = math.ceil(filled[i] - now)
   if left > 0 then redis.call('SET', KEYS[i], string.format('%.3f', filled[i]), 'PX', string.format('%.0f', left)) end
 end
-return 0`;
+return 0`);
 
+/** Sent as its text each time: a second attempt would come behind the next entry, and be none of the log any more. */
 const append = `
 local reply = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], ARGV[2] .. '-0', 't', ARGV[3])
 if type(reply) == 'table' and reply.err then
@@ -58,7 +61,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1`;
 
 /** Reads a few entries at a time, up to a number of entries and of bytes. */
-const read = `
+const read = toScript(`
 local found, bytes, after = {}, 0, ARGV[1] .. '-0'
 repeat
   local some = redis.call('XRANGE', KEYS[1], '(' .. after, '+', 'COUNT', 16)
@@ -69,7 +72,7 @@ repeat
     if #found >= tonumber(ARGV[2]) or bytes >= tonumber(ARGV[3]) then return found end
   end
 until #some < 16
-return found`;
+return found`);
 
 function fit(value: string): string {
   const bytes = Buffer.byteLength(value);
@@ -89,8 +92,7 @@ export function createStore(commands: Commands): SharedStore {
   const value = (key: string): string => commands.key("value", key);
   return {
     async now() {
-      const reply = await commands.eval(`${now} return string.format('%.0f', math.floor(now))`, [], []);
-      return Number(reply);
+      return Number(await commands.eval(time, [], []));
     },
     async get(key) {
       const reply = await commands.run("GET", value(key));
@@ -129,10 +131,9 @@ export function createLog(commands: Commands): ReplayLog {
   return {
     append: async (key, { number, text }, { maxEntries, ttlMs }) =>
       isOne(
-        await commands.eval(
-          append,
-          [commands.key("log", key)],
-          [String(maxEntries), String(number), fit(text), toTtl(ttlMs)],
+        await commands.run(
+          ...["EVAL", append, "1", commands.key("log", key)],
+          ...[String(maxEntries), String(number), fit(text), toTtl(ttlMs)],
         ),
       ),
     async read(key, after) {

@@ -47,7 +47,16 @@ export interface OpenServer {
 const keepAliveTimeout = 65_000;
 const maxCheckingMs = 1000;
 
-function createListener(listener: NodeListener, connections: Connections, options: ResolvedServer): Server {
+/** Address and times of a listener. */
+export interface ListenOptions extends Pick<
+  ResolvedServer,
+  "host" | "port" | "headersTimeoutMs" | "requestTimeoutMs" | "stallMs"
+> {
+  /** The option that sets the port, for errors. @default "port" */
+  readonly portOption?: string;
+}
+
+function createListener(listener: NodeListener, connections: Connections, options: ListenOptions): Server {
   const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = options;
   const connectionsCheckingInterval = Math.max(10, Math.min(maxCheckingMs, Math.floor(headersTimeout / 5)));
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
@@ -60,7 +69,7 @@ function createListener(listener: NodeListener, connections: Connections, option
   return server;
 }
 
-async function bind(server: Server, { host, port }: ResolvedServer): Promise<number> {
+async function bind(server: Server, { host, port, portOption = "port" }: ListenOptions): Promise<number> {
   const doing = `Cannot serve over HTTP at "${host}:${port}"`;
   server.listen({ host, port });
   try {
@@ -68,9 +77,13 @@ async function bind(server: Server, { host, port }: ResolvedServer): Promise<num
   } catch (cause) {
     const code = codeOf(cause);
     if (code === "EADDRINUSE")
-      throw new SurfaceError("SOCKET_IN_USE", `${doing}: another process listens there; choose another "port"`, {
-        cause,
-      });
+      throw new SurfaceError(
+        "SOCKET_IN_USE",
+        `${doing}: another process listens there; choose another "${portOption}"`,
+        {
+          cause,
+        },
+      );
     throw new SurfaceError("UNAVAILABLE", `${doing}: the system refused it with "${code}"`, { cause });
   }
   // Node retries a connection that it could not accept, for example without file descriptors.
@@ -127,8 +140,8 @@ export function stopListening(server: { close(): unknown }): void {
  */
 export async function openServer(
   serve: HttpServe,
-  options: ResolvedServer,
-  { unreadBytes: unread, connections: bound }: HttpBudgets,
+  options: ListenOptions,
+  { unreadBytes: unread, connections: bound }: Pick<HttpBudgets, "unreadBytes" | "connections">,
 ): Promise<OpenServer> {
   const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread, delaysAnswers: true });
   const listener = createNodeListener(serve, connections);

@@ -1,0 +1,162 @@
+import type { OptionFields } from "../../options/option.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "../message.ts";
+import { checkBodyHead, checkHost, checkSender } from "./check-page-request.ts";
+import type { InspectorPort } from "./inspector-port.ts";
+import type { PageAccess } from "./page-access.ts";
+import type { PageAddress } from "./page-address.ts";
+import { noContent, pageHeaders, toJson, toErrorAnswer, type PageRefusal } from "./page-answers.ts";
+import type { PageFiles } from "./page-files.ts";
+import { PageStreams } from "./page-streams.ts";
+import {
+  cancelFields,
+  decideFields,
+  enterFields,
+  entryFields,
+  historyFields,
+  noFields,
+  readPageBody,
+  readPageQuery,
+} from "./read-page-request.ts";
+
+/** Dependencies of {@link PageRoutes}. */
+export interface PageRoutesDeps {
+  readonly inspector: InspectorPort;
+  readonly address: PageAddress;
+  readonly access: PageAccess;
+  readonly files: PageFiles;
+  /** Whether the page may decide confirmations. */
+  readonly approve: boolean;
+  readonly clock: Clock;
+  /** Receives an error of the inspector. */
+  readonly fail: (cause: unknown) => void;
+}
+
+const maxBodyBytes = 4096;
+
+/** An answer, or the name of a refusal. */
+type Answered = HttpAnswer | PageRefusal;
+
+/** Serves one route. Returns nothing if the answer comes later. */
+interface Route {
+  readonly method: "GET" | "POST";
+  readonly serve: (request: HttpRequest, reply: HttpReply) => Answered | undefined;
+}
+
+/** The routes of the page. None calls a tool, starts a process or opens a URL. Call {@link close} when done. */
+export class PageRoutes {
+  readonly #deps: PageRoutesDeps;
+  readonly #streams: PageStreams;
+  readonly #routes: ReadonlyMap<string, Route>;
+  #isClosed = false;
+
+  constructor(deps: PageRoutesDeps) {
+    const { inspector, access, approve } = deps;
+    this.#deps = deps;
+    this.#streams = new PageStreams(deps);
+    const routes: [string, Route][] = [
+      ["enter", this.#post(enterFields, ({ token }) => toEntered(access.enter(token)))],
+      ["events", { method: "GET", serve: (_request, reply) => this.#stream(reply) }],
+      ["history", get(historyFields, (filters) => toJson(inspector.history(filters)))],
+      ["exposure", get(noFields, () => toJson(inspector.exposure()))],
+      ["entry", get(entryFields, ({ id }) => toFound(inspector.entry(id)))],
+      ["cancel", this.#post(cancelFields, ({ call }) => toDone(inspector.cancel(call)))],
+    ];
+    const decide = this.#post(decideFields, ({ approval, ...decision }) =>
+      toDone(inspector.decide(approval, decision)),
+    );
+    if (approve) routes.push(["decide", decide]);
+    this.#routes = new Map(routes);
+  }
+
+  /** Serves one request, of whose body nothing was read. */
+  readonly serve: HttpServe = (request, reply) => {
+    reply.extraHeaders = pageHeaders;
+    this.#answer(reply, () => this.#check(request) ?? this.#route(request, reply));
+  };
+
+  /** Ends every stream, and refuses further requests. Callable twice. */
+  close(): void {
+    this.#isClosed = true;
+    this.#streams.close();
+  }
+
+  #answer(reply: HttpReply, run: () => Answered | undefined): void {
+    try {
+      const answered = run();
+      if (answered !== undefined) reply.answer(typeof answered === "string" ? toErrorAnswer(answered) : answered);
+    } catch (cause) {
+      this.#deps.fail(cause);
+      reply.answer(toErrorAnswer("internal"));
+    }
+  }
+
+  /** Checks everything that does not depend on the route. */
+  #check(request: HttpRequest): PageRefusal | undefined {
+    const { address } = this.#deps;
+    const isEntry = pathOf(request) === address.base;
+    const refusal = checkHost(request, address) ?? checkSender(request, address, isEntry);
+    return refusal ?? (this.#isClosed ? "closing" : undefined);
+  }
+
+  #route(request: HttpRequest, reply: HttpReply): Answered | undefined {
+    const { address, access, files } = this.#deps;
+    const path = pathOf(request);
+    const name = path.startsWith(address.base) ? path.slice(address.base.length) : "/";
+    const file = files.get(name);
+    if (file !== undefined) return request.method === "GET" ? file : "getOnly";
+    if (name !== "enter" && !access.has(request.header("cookie"))) return "noCookie";
+    const route = this.#routes.get(name);
+    if (route === undefined) return "notFound";
+    if (route.method !== request.method) return route.method === "GET" ? "getOnly" : "postOnly";
+    return route.serve(request, reply);
+  }
+
+  #stream(reply: HttpReply): Answered | undefined {
+    return this.#streams.open(reply) ? undefined : "tooManyStreams";
+  }
+
+  #post<TBody>(fields: OptionFields<TBody>, answer: (body: TBody) => Answered): Route {
+    const read = (body: BodyRead): Answered => {
+      if (body === "too-large") return "tooLarge";
+      if (typeof body === "string") return "bodyLate";
+      const found = readPageBody(body, fields);
+      return found === undefined ? "badBody" : answer(found);
+    };
+    const serve = (request: HttpRequest, reply: HttpReply): PageRefusal | undefined => {
+      const refusal = checkBodyHead(request);
+      if (refusal === undefined) request.body(maxBodyBytes, (body) => this.#answer(reply, () => read(body)));
+      return refusal;
+    };
+    return { method: "POST", serve };
+  }
+}
+
+/** Returns the path of a request, exactly as it was sent. */
+function pathOf({ target }: HttpRequest): string {
+  return target.slice(0, `${target}?`.indexOf("?"));
+}
+
+function get<TQuery>(fields: OptionFields<TQuery>, answer: (query: TQuery) => Answered): Route {
+  return {
+    method: "GET",
+    serve: ({ target }) => {
+      const found = readPageQuery(target.slice(`${target}?`.indexOf("?") + 1), fields);
+      return found === undefined ? "badQuery" : answer(found);
+    },
+  };
+}
+
+function toFound(value: unknown): Answered {
+  return value === undefined ? "notFound" : toJson(value);
+}
+
+function toDone(isDone: boolean): Answered {
+  return isDone ? noContent : "notFound";
+}
+
+function toEntered(entered: ReturnType<PageAccess["enter"]>): Answered {
+  if (entered === "wrong") return "wrongToken";
+  if (entered === "too-many") return "tooManyTries";
+  return { status: 204, headers: { "set-cookie": entered.cookie } };
+}

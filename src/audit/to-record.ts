@@ -5,7 +5,19 @@ import { maxLineBytes } from "./chain.ts";
 /** The fields that a record of the log has in common with its observation. No other field of an observation is written. */
 const copiedFields = [
   ...["id", "parent", "transport", "protocol", "session", "caller", "client", "address", "view", "method", "operation"],
-  ...["kind", "isConfirmation", "answer", "surface", "reason", "added", "removed", "tools", "arguments", "callId"],
+  ...[
+    "kind",
+    "isConfirmation",
+    "decidedOn",
+    "answer",
+    "surface",
+    "reason",
+    "added",
+    "removed",
+    "tools",
+    "arguments",
+    "callId",
+  ],
   ...["outcome", "refusedAt", "stage", "status", "code", "rpcCode", "correlationId", "ms", "bytesIn", "bytesOut"],
 ] as const;
 

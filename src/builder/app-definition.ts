@@ -1,3 +1,4 @@
+import type { Approvals } from "../call/approvals.ts";
 import type { CallTree } from "../call/call-tree.ts";
 import { askTimeoutFields, type AskTimeouts } from "../catalog/asking/asking.ts";
 import type { ContextFactory } from "../catalog/context/own-context.ts";
@@ -148,6 +149,8 @@ export interface AppDefinition {
   /** Holds the app to its lockfile. `undefined`: it has none. */
   readonly lock: AppSeal | undefined;
   readonly calls: CallTree;
+  /** The confirmations that no client can show. */
+  readonly approvals: Approvals;
   readonly observers: Observers;
 }
 

@@ -152,7 +152,7 @@ function toLiveScopes(live: LiveCatalog): CatalogScopes {
 }
 
 function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
-  const { options, tools, prompts, resources, mounts, calls, observers, confirm } = definition;
+  const { options, tools, prompts, resources, mounts, calls, approvals, observers, confirm } = definition;
   const report = createReporter(options);
   const held = openBackend(definition, scope, report);
   const views = assembleViews({ definition, held, report, scope });
@@ -163,8 +163,8 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   scope.add(warnAuthor(live, views.views, mounted));
   if (mounted.length > 0) scope.add(observeMounts(observers, live));
   const find = (id: string): ToolEntry | undefined => live.current.toolOf(id) ?? live.current.tool(id);
-  const askTimeouts = options.asking?.timeoutMs;
-  const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, confirm, askTimeouts });
+  const asked = { confirm, approvals, askTimeouts: options.asking?.timeoutMs };
+  const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, ...asked });
   owned(scope, invoker);
   const info = toInfo(definition);
   const states = new AskStates({ ...options.asking, app: info.name });

@@ -1,3 +1,4 @@
+import { Approvals } from "../call/approvals.ts";
 import { CallTree, type Calls } from "../call/call-tree.ts";
 import type { AnyBespokePrompt } from "../catalog/custom/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/custom/bespoke-resource.ts";
@@ -27,7 +28,7 @@ import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
 /** The fields of a definition that an app does not create itself. */
-type AppFields = Omit<AppDefinition, "calls" | "observers">;
+type AppFields = Omit<AppDefinition, "calls" | "approvals" | "observers">;
 
 /** The app at run time, in every stage. Its methods also refuse the calls that the interface of a stage does not allow. */
 class App implements ServableApp {
@@ -37,7 +38,8 @@ class App implements ServableApp {
   constructor(parts: AppFields) {
     const { onFault, observe = [] } = parts.options;
     const observers = new Observers({ report: onFault });
-    const definition = { ...parts, calls: new CallTree({ report: onFault }), observers };
+    const calls = new CallTree({ report: onFault });
+    const definition = { ...parts, calls, approvals: new Approvals({ report: onFault }), observers };
     for (const observer of [observe].flat()) observers.add(observer);
     claimNames(definition);
     this[kDefinition] = Object.freeze(definition);

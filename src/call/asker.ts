@@ -27,10 +27,21 @@ export interface ClientPort {
    * Sends a question and resolves with the answer. Rejects with a `Refusal` `ASK_FAILED`, or when the signal fires, and then cancels
    * the question at the client. Left out from 2026-07-28 on: a question ends the call.
    */
-  readonly push?: ((ask: InputRequest, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  readonly push?: ((ask: TimedInputRequest, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** Calls `changed` after a notification about changed roots. Returns a function that stops it. Left out: there are none. */
   readonly onRoots?: ((changed: () => void) => () => void) | undefined;
   readonly resumed?: Resumed | undefined;
+  /** Set if a person on the live page answers, and not the client. */
+  readonly decidedOn?: "page" | undefined;
+}
+
+/** A question, and the port that sends it. */
+export interface PortedRequest {
+  /** Names the question within the call. */
+  readonly key: string;
+  readonly ask: InputRequest;
+  /** `undefined`: there is no one to ask. */
+  readonly port: ClientPort | undefined;
 }
 
 /** Dependencies of a {@link InputRequester}. */
@@ -49,6 +60,11 @@ interface Question {
   readonly port: ClientPort;
 }
 
+/** Returns the one who answers, for messages. */
+function answererOf({ port }: Question): string {
+  return port.decidedOn === undefined ? "the client" : "the approver";
+}
+
 function nameOf({ key, ask }: Question): string {
   if (ask.kind === "roots") return "the request for roots";
   if (isConfirmation(key)) return "the confirmation";
@@ -60,8 +76,9 @@ export function digestWithin(call: CallContext, json: JsonValue): string {
   return digestJson(json, questionsOf(call)?.salt);
 }
 
-/** Returns a question as records name it. Its id is the same in each round. */
-function toObservedQuestion({ call, trail, key, ask: { kind } }: Question): ObservedQuestion {
+/** Returns a question as records name it. Its id is the same in each round of a client that answers. */
+function toObservedQuestion({ call, trail, key, ask: { kind }, port: { decidedOn } }: Question): ObservedQuestion {
+  if (decidedOn !== undefined) return { id: randomUUID(), kind, isConfirmation: true, decidedOn };
   const id = digestWithin(call, ["question", `${trail.place}${key}`]).slice(0, 16);
   return { id, kind, isConfirmation: isConfirmation(key) };
 }
@@ -143,19 +160,22 @@ export class InputRequester {
   }
 
   /** As {@link EntryCall.ask}. */
-  ask(call: CallContext, key: string, ask: InputRequest): Promise<JsonObject> {
-    const timed = { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
+  ask(call: CallContext, ported: PortedRequest): Promise<JsonObject> {
     // A copy, since the handler may change it.
-    const answer = this.#ask(call, key, timed).then((given) => structuredClone(given));
+    const answer = this.#ask(call, ported).then((given) => structuredClone(given));
     call.posed?.();
     // An unhandled rejection would end the process.
     answer.catch(() => {});
     return answer;
   }
 
-  #ask(call: CallContext, key: string, ask: TimedInputRequest): Promise<JsonObject> {
+  #toTimed(ask: InputRequest): TimedInputRequest {
+    return { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
+  }
+
+  #ask(call: CallContext, { key, port, ...given }: PortedRequest): Promise<JsonObject> {
     if (call.isOver || call.root.isOver) return Promise.reject(callOver(call));
-    const port = call.root.asking;
+    const ask = this.#toTimed(given.ask);
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
     const trail = (call.trail ??= new CallRounds());
     const question: Question = { call, trail, key, ask, port };
@@ -203,11 +223,21 @@ export class InputRequester {
     }
     if (hasChanged(call)) {
       const why = "a nested call has already run and may have changed something";
-      const message = `the client was not asked ${nameOf(question)}: ${why}; ask first, or make the calls one by one`;
+      const message = `${answererOf(question)} was not asked ${nameOf(question)}: ${why}; ask first, or make the calls one by one`;
       return Promise.reject(new Refusal("ASK_AFTER_CHANGE", message));
     }
-    if (port.push !== undefined) return this.#push(question, port.push);
+    if (port.push !== undefined) return this.#keep(question, digest, this.#push(question, port.push));
     return this.#open(question, key, digest);
+  }
+
+  /** Keeps the decision of an approver for the further rounds of the call, in which the client answers other questions. */
+  #keep({ call, trail, key, port }: Question, digest: string, decided: Promise<JsonObject>): Promise<JsonObject> {
+    if (port.decidedOn === undefined) return decided;
+    return decided.then((answer) => {
+      this.#stamp(call);
+      questionsOf(call)?.keep(`${trail.place}${key}`, { digest, answer });
+      return answer;
+    });
   }
 
   #open(question: Question, key: string, digest: string): Promise<JsonObject> {
@@ -241,6 +271,7 @@ export class InputRequester {
   #push(question: Question, push: NonNullable<ClientPort["push"]>): Promise<JsonObject> {
     const { call, trail, ask } = question;
     const name = nameOf(question);
+    const answerer = answererOf(question);
     const controller = new AbortController();
     const release = this.#deps.deadlines.hold(call);
     const observed = call.observed && toObservedQuestion(question);
@@ -257,9 +288,9 @@ export class InputRequester {
         reject(error);
         controller.abort(error);
       };
-      const answered = trail.wait(fail, { name, since: performance.now() });
+      const answered = trail.wait(fail, { name, answerer, since: performance.now() });
       const { timeoutMs } = ask;
-      const late = `the client did not answer ${name} within ${timeoutMs} ms`;
+      const late = `${answerer} did not answer ${name} within ${timeoutMs} ms`;
       const stopTimer = systemClock.after(timeoutMs, () => fail(new Refusal("ASK_TIMEOUT", late, { timeoutMs })));
       const settle = (): void => {
         stopTimer();

@@ -220,8 +220,9 @@ export class CallContext implements EntryCall {
     return held === undefined || held.count === 0 ? 0 : Math.min(now - held.since, this.latestAt - this.dueAt);
   }
 
-  ask(key: string, ask: InputRequest): Promise<JsonObject> {
-    return this.#asker === undefined ? cannotAsk.ask(key, ask) : this.#asker.ask(this, key, ask);
+  /** As {@link EntryCall.ask}. @param port - sends the question. @default the client of the call */
+  ask(key: string, ask: InputRequest, port: ClientPort | undefined = this.root.asking): Promise<JsonObject> {
+    return this.#asker === undefined ? cannotAsk.ask(key, ask) : this.#asker.ask(this, { key, ask, port });
   }
 
   get runId(): string {

@@ -7,13 +7,20 @@ import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { truncateMiddle } from "../schema/visible-text.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { ConfirmLines, ConfirmRule } from "../tags/tool-options.ts";
-import { changedAgain, digestWithin } from "./asker.ts";
+import { changedAgain, digestWithin, type ClientPort } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
 import { argumentLines, toShownJson } from "./argument-lines.ts";
 
 /** The rule for a tool with confirmation if the user cannot be asked. */
 export type AskedRule = Exclude<ConfirmRule, "never">;
+
+/** A call to confirm. */
+export interface Confirmation extends Checked {
+  readonly rule: AskedRule;
+  /** Asks a person who decides instead of the client, which cannot show the confirmation. */
+  readonly approver?: ClientPort | undefined;
+}
 
 /** The maximum length of a tool's name and of the author's message in the question, in UTF-16 units. */
 const maxNameLength = 256;
@@ -24,7 +31,7 @@ const maxDetails = 20;
 const maxDetailsLength = 2048;
 
 /** The field of the form into which the user types the word. */
-const typedField = "confirm";
+export const typedField = "confirm";
 
 /** Writes the input of the handler, without arguments that the schema dropped. */
 function toLines({ entry, input }: Checked): string {
@@ -106,10 +113,10 @@ function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
   }
 }
 
-/** Writes the question, with the lines of the author's `confirm` function if there is one and the client can show a form. */
-async function writeQuestion(checked: Checked, { caller, root }: CallContext): Promise<InputRequest> {
+/** Writes the question, with the lines of the author's `confirm` function if there is one and the port can show a form. */
+async function writeQuestion(checked: Checked, { caller }: CallContext, port?: ClientPort): Promise<InputRequest> {
   const { entry, input } = checked;
-  if (entry.confirmText === undefined || root.asking?.kinds.has("elicit") !== true) return toQuestion(checked);
+  if (entry.confirmText === undefined || port?.kinds.has("elicit") !== true) return toQuestion(checked);
   return toQuestion(checked, readLines(await entry.confirmText({ input, caller }), entry));
 }
 
@@ -117,16 +124,17 @@ async function writeQuestion(checked: Checked, { caller, root }: CallContext): P
  * Asks the user, and asks again if the question has changed meanwhile, by the author's lines or by a default that is new each time. For
  * a client that answers with another request, the retry writes the question again.
  */
-async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
+async function ask({ approver, ...checked }: Confirmation, args: JsonObject, call: CallContext): Promise<void> {
   const { entry } = checked;
+  const port = approver ?? call.root.asking;
   // Consent is for these arguments only. Keys of authors have no dot.
   const key = `.confirm.${digestWithin(call, { id: entry.id, args }).slice(0, 16)}`;
   // `checked` is what runs, unless a live surface validates the arguments.
-  let question = await writeQuestion(entry.owner === "surface" ? await decode(entry, args) : checked, call);
+  let question = await writeQuestion(entry.owner === "surface" ? await decode(entry, args) : checked, call, port);
   for (const again of ["", ".again"]) {
-    assertAgreed(await call.ask(`${key}${again}`, question), entry);
-    const isRetried = call.root.asking?.push === undefined;
-    const now = isRetried ? question : await writeQuestion(await decode(entry, args), call);
+    assertAgreed(await call.ask(`${key}${again}`, question, port), entry);
+    const isRetried = port?.push === undefined;
+    const now = isRetried ? question : await writeQuestion(await decode(entry, args), call, port);
     if (now.params["message"] === question.params["message"]) return;
     question = now;
   }
@@ -137,13 +145,9 @@ async function ask(checked: Checked, args: JsonObject, call: CallContext): Promi
  * Asks the user whether a tool may run with these arguments. Rejects with a `Refusal` `DECLINED`, with `CLIENT_CANNOT` unless the rule
  * is `allow`, and as validation and questions do.
  */
-export function confirmCall(
-  { rule, ...checked }: Checked & { readonly rule: AskedRule },
-  args: JsonObject,
-  call: CallContext,
-): Promise<void> {
-  return ask(checked, args, call).catch((cause: unknown) => {
+export function confirmCall(confirmation: Confirmation, args: JsonObject, call: CallContext): Promise<void> {
+  return ask(confirmation, args, call).catch((cause: unknown) => {
     const cannot = cause instanceof Refusal && ownFactsOf(cause).requiredCapabilities !== undefined;
-    if (rule !== "allow" || !cannot) throw cause;
+    if (confirmation.rule !== "allow" || !cannot) throw cause;
   });
 }

@@ -7,6 +7,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
+import type { Approvals } from "./approvals.ts";
 import { InputRequester } from "./asker.ts";
 import { deny } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
@@ -69,6 +70,8 @@ export interface InvokerOptions {
   readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
   /** The rule for tools that may change something and do not set `confirm`. @default no confirmation */
   readonly confirm?: ConfirmRule | undefined;
+  /** Takes the confirmations that no client can show. @default they are refused */
+  readonly approvals?: Approvals | undefined;
   /** The times that clients have to answer. */
   readonly askTimeouts?: AskTimeouts | undefined;
 }
@@ -89,7 +92,7 @@ export class Invoker {
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
-    const { report, confirm, changes, find = () => undefined, tree = new CallTree(options) } = options;
+    const { report, confirm, approvals, changes, find = () => undefined, tree = new CallTree(options) } = options;
     const deadlines = this.#deadlines;
     const asker = new InputRequester({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
     const nesting = new NestedInvoker({
@@ -100,7 +103,7 @@ export class Invoker {
     });
     this.#asker = asker;
     this.#nesting = nesting;
-    this.#tools = new ToolCalls({ report, changes, tree, deadlines, asker, confirm, nesting });
+    this.#tools = new ToolCalls({ report, changes, tree, deadlines, asker, confirm, approvals, nesting });
   }
 
   /** Calls a tool with arguments as received. Returns a promise only if a step waits. Neither throws nor rejects. */

@@ -18,7 +18,7 @@ function expire(call: CallContext, message: string): void {
   const question = openQuestionOf(call);
   if (question === undefined) return call.abort(new SurfaceError("TIMEOUT", message));
   const openMs = Math.round(performance.now() - question.since);
-  call.abort(createUnansweredError(`the client had not answered ${question.name} after ${openMs} ms`));
+  call.abort(createUnansweredError(`${question.answerer} had not answered ${question.name} after ${openMs} ms`));
 }
 
 /** The calls of one timeout, with one timer: they fall due in the order in which they were added. A timer a call costs more than the call. */

@@ -67,7 +67,7 @@ export function observeNested(entry: ToolEntry, args: JsonObject, call: CallCont
 }
 
 /** A question to the client, as records name it. */
-export type ObservedQuestion = Pick<QuestionAsked, "id" | "kind" | "isConfirmation">;
+export type ObservedQuestion = Pick<QuestionAsked, "id" | "kind" | "isConfirmation" | "decidedOn">;
 
 /** Records that the client is asked. */
 export function noteAsked({ observed }: CallContext, question: ObservedQuestion): void {

@@ -36,6 +36,8 @@ interface AskedQuestion {
 export interface OpenInputRequest {
   /** The name of the question in messages: `the form "title"`. */
   readonly name: string;
+  /** The one who answers, in messages: `the client`. */
+  readonly answerer: string;
   /** The time when it was sent, as `performance.now()` counts. */
   readonly since: number;
 }
@@ -170,7 +172,7 @@ export class Questions {
   /** The key of the call's digests, the same in each round. Clients see digests and must not guess their values. */
   readonly salt: string;
   readonly #root: CallContext;
-  readonly #answered: ReadonlyMap<string, Answered>;
+  readonly #answered: Map<string, Answered>;
   /** The stamps of the operations that asked, by place. */
   readonly stamps: Map<string, string>;
   readonly #open = new Map<string, Open>();
@@ -184,7 +186,7 @@ export class Questions {
     this.#root = root;
     this.endCall = push === undefined;
     this.salt = resumed?.record.salt ?? randomUUID();
-    this.#answered = resumed === undefined ? new Map() : answeredOf(resumed);
+    this.#answered = resumed === undefined ? new Map<string, Answered>() : answeredOf(resumed);
     this.stamps = new Map(Object.entries(resumed?.record.stamps ?? {}));
   }
 
@@ -199,6 +201,11 @@ export class Questions {
   answerTo(key: string, digest: string): JsonObject | undefined {
     const answered = this.#answered.get(key);
     return answered?.digest === digest ? answered.answer : undefined;
+  }
+
+  /** Keeps an answer that did not come from the client, for the next rounds. */
+  keep(key: string, answered: Answered): void {
+    this.#answered.set(key, answered);
   }
 
   /** Returns whether a question of the call in this place, or below it, was answered. */

@@ -10,6 +10,7 @@ import { checkInput, checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { andThen, isThenable } from "../surface/is-thenable.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
+import type { Approvals } from "./approvals.ts";
 import type { InputRequester } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { NestedInvoker } from "./nesting.ts";
@@ -42,6 +43,11 @@ export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined)
   // A gateway's tool changes nothing itself: each call of its batch is confirmed.
   const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
   return confirm === "never" ? undefined : confirm;
+}
+
+/** Returns whether the client of a call can show its user a form. */
+function showsForms({ root }: CallContext): boolean {
+  return root.asking?.kinds.has("elicit") === true;
 }
 
 /** A call that may run, or its refusal. */
@@ -102,6 +108,8 @@ export interface ToolCallsDeps {
   readonly asker: InputRequester;
   /** The rule for tools that may change something and do not set `confirm`. */
   readonly confirm: ConfirmRule | undefined;
+  /** Takes the confirmations that no client can show. */
+  readonly approvals: Approvals | undefined;
   readonly nesting: NestedInvoker;
 }
 
@@ -192,19 +200,21 @@ export class ToolCalls {
 
   #admit(runs: Checked, args: JsonObject, call: CallContext): Admitted | Promise<Admitted> {
     const { entry } = runs;
-    const { asker, confirm, report } = this.#deps;
+    const { asker, confirm, approvals, report } = this.#deps;
     call.assertRunning();
     call.entry = entry;
     call.allowAsking(asker);
     const rule = confirmRuleOf(entry, confirm);
-    // A call without a client to confirm it does not run, so it is not counted.
-    const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
+    const isUnasked = rule === "refuse" && !showsForms(call);
+    const approver = isUnasked ? approvals?.portFor(call) : undefined;
+    // A call that no one can confirm does not run, so it is not counted.
+    const willRefuse = isUnasked && approver === undefined;
     const limiting = call.limiter === undefined || willRefuse ? undefined : chargeCall(entry, call, report);
     if (rule === undefined && !(limiting instanceof Promise)) return limiting ?? runs;
     const admit = async (): Promise<Admitted> => {
       const limited = limiting instanceof Promise ? await call.outcome(limiting) : limiting;
       if (limited !== undefined || rule === undefined) return limited ?? runs;
-      await call.outcome(confirmCall({ ...runs, rule }, args, call));
+      await call.outcome(confirmCall({ ...runs, rule, approver }, args, call));
       if (call.turn !== undefined) await this.#takeTurn(call.turn, entry, call);
       return runs;
     };

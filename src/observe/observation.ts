@@ -179,14 +179,16 @@ interface QuestionWork extends Work {
   readonly kind: "elicit" | "sample" | "roots";
   /** Whether the user is asked to confirm a call. */
   readonly isConfirmation: boolean;
+  /** Set if a person decides it on the live page, because the client cannot show it. The client is then not asked. */
+  readonly decidedOn?: "page";
 }
 
-/** The client was asked. From 2026-07-28 on the request ends with it. */
+/** The client was asked, or a person on the live page. From 2026-07-28 on the request ends with a question to the client. */
 export interface QuestionAsked extends QuestionWork {
   readonly type: "question-asked";
 }
 
-/** The client has answered, or did not in time. From 2026-07-28 on by another request, whose id is `parent`. */
+/** The question was answered, or not in time. From 2026-07-28 on a client answers by another request, whose id is `parent`. */
 export interface QuestionAnswered extends QuestionWork {
   readonly type: "question-answered";
   /** The choice of the user, `accept` for an answer of another kind, or `failed` without an answer. */

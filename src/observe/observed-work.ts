@@ -34,8 +34,8 @@ export interface NestedWork {
 
 /** The fields of a question that its request does not determine. */
 export type NotedQuestion =
-  | Pick<QuestionAsked, "type" | "id" | "kind" | "isConfirmation">
-  | Pick<QuestionAnswered, "type" | "id" | "kind" | "isConfirmation" | "answer">;
+  | Pick<QuestionAsked, "type" | "id" | "kind" | "isConfirmation" | "decidedOn">
+  | Pick<QuestionAnswered, "type" | "id" | "kind" | "isConfirmation" | "decidedOn" | "answer">;
 
 /** The fields of an end that depend on the outcome. */
 export type WorkOutcome = Omit<Ended, "ms" | "result">;

@@ -13,7 +13,9 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { auditLog, type AuditLogOptions } from "../../src/audit/index.ts";
 import { verifyChain } from "../../src/audit/verify-chain.ts";
-import { redactSecrets, type Observation } from "../../src/index.ts";
+import { kDefinition } from "../../src/builder/app-definition.ts";
+import { defineSurface, mcp, redactSecrets, type Observation } from "../../src/index.ts";
+import { createTestClient } from "../../src/testing/index.ts";
 import { createAuditedApp, freshPath, HeldStream, operationOf, readLines } from "./support.ts";
 
 /** Returns a record without an app. */
@@ -36,6 +38,29 @@ async function expectIntact(path: string): Promise<void> {
 }
 
 describe("auditLog()", () => {
+  it("writes that a person on the page decided a confirmation, and not the client", async () => {
+    const path = freshPath();
+    const audit = auditLog({ path });
+    const app = mcp(defineSurface("shop", {}), { observe: audit })
+      .implement({})
+      .tools({ pay: { confirm: true, handler: () => "paid" } });
+    const { approvals } = app[kDefinition];
+    approvals.open({
+      changed: () => {
+        for (const { id } of approvals.waiting()) approvals.decide(id, { agree: true });
+      },
+    });
+    const client = createTestClient(app);
+    expect(await client.tools.pay({})).toMatchObject({ text: "paid" });
+    await client.close();
+    await audit.close();
+    const lines = readLines(path).filter(({ type }) => String(type).startsWith("question"));
+    expect(lines).toMatchObject([
+      { type: "question-asked", isConfirmation: true, decidedOn: "page", operation: { id: "pay" } },
+      { type: "question-answered", isConfirmation: true, decidedOn: "page", answer: "accept" },
+    ]);
+  });
+
   it("writes who did what, and with which outcome, when requests arrive", async () => {
     const path = freshPath();
     const { call, audit } = createAuditedApp({ path });

@@ -31,7 +31,7 @@ class Harness {
   push(ask: InputRequest, signal: AbortSignal = this.controller.signal): Promise<unknown> {
     const { push } = this.asks.port;
     if (push === undefined) throw new Error("there is no way to push");
-    return push(ask, signal).catch((cause: unknown) => cause);
+    return push({ ...ask, timeoutMs: 60_000 }, signal).catch((cause: unknown) => cause);
   }
 
   answer(at: number, more: Partial<ResponseFrame>): void {
@@ -202,7 +202,7 @@ describe("PushedAsks", () => {
     const harness = new Harness();
     const own: string[] = [];
     const { push } = harness.asks.portFor((json) => own.push(json));
-    void push?.(form, harness.controller.signal).catch(() => {});
+    void push?.({ ...form, timeoutMs: 60_000 }, harness.controller.signal).catch(() => {});
     expect(own).toHaveLength(1);
     expect(harness.sent).toEqual([]);
     harness.asks.close();

@@ -43,6 +43,8 @@ export interface SessionPeersDeps {
   readonly ttlMs: number;
   /** Receives errors of the store that no request waits for. */
   readonly failed: (cause: unknown) => void;
+  /** Called after messages may have been lost. Calls {@link SessionPeers.catchUp}, perhaps later. */
+  readonly lost: (peers: SessionPeers) => void;
 }
 
 /** Changes the state of a session. Applied again if another replica was faster. */
@@ -191,7 +193,12 @@ export class SessionPeers implements BusListener {
 
   gap(): void {
     this.isAlone = false;
-    this.refresh();
+    this.#deps.lost(this);
+  }
+
+  /** Reads what lost messages would have told. Never rejects. */
+  async catchUp(): Promise<void> {
+    await this.sync().catch(this.#deps.failed);
     this.#fetch(this.#copy?.asked ?? []);
   }
 
@@ -217,27 +224,39 @@ export class SessionPeers implements BusListener {
   }
 
   async #exchange(): Promise<void> {
+    const known = this.#record;
+    // Most often no other replica has changed it since: that saves a look.
+    if (known !== undefined && this.isUnsaved && (await this.#save(JSON.stringify(known), known, true))) return;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const before = await this.#deps.cluster.store.get(this.key);
       // A store that lost the record, or was away for too long, gets it again. The end of a session leaves a note.
       const record = before === undefined ? this.#record : readRecord(before);
       if (record === undefined) return this.#end();
-      const changes = [...this.#unsaved];
-      const saved = { ...record, ...changes.reduce<SharedState>((state, [, change]) => change(state), record) };
-      if (!(await this.#replace(before, JSON.stringify(saved)))) continue;
-      this.#record = saved;
-      for (const [name, change] of changes) if (this.#unsaved.get(name) === change) this.#unsaved.delete(name);
-      // Some may have come while these were saved.
-      const now = [...this.#unsaved.values()].reduce<SharedState>((state, change) => change(state), saved);
-      if (!this.#isOver) this.#copy?.refreshed(now);
-      return;
+      if (await this.#save(before, record)) return;
     }
     throw new SurfaceError("UNAVAILABLE", "Cannot save a session: other replicas change it all the time; try again");
   }
 
+  /**
+   * Saves the changes of this copy. Resolves with `false` if another replica was faster.
+   *
+   * @param isGuess - whether `before` is not read from the store: without a change nothing is learnt.
+   */
+  async #save(before: string | undefined, record: SessionRecord, isGuess = false): Promise<boolean> {
+    const changes = [...this.#unsaved];
+    const saved = { ...record, ...changes.reduce<SharedState>((state, [, change]) => change(state), record) };
+    const after = JSON.stringify(saved);
+    if (before === after ? isGuess : !(await this.#replace(before, after))) return false;
+    this.#record = saved;
+    for (const [name, change] of changes) if (this.#unsaved.get(name) === change) this.#unsaved.delete(name);
+    // Some may have come while these were saved.
+    const now = [...this.#unsaved.values()].reduce<SharedState>((state, change) => change(state), saved);
+    if (!this.#isOver) this.#copy?.refreshed(now);
+    return true;
+  }
+
   /** Resolves with `false` if another replica was faster. */
   async #replace(before: string | undefined, after: string): Promise<boolean> {
-    if (before === after) return true;
     const { key, ttlMs } = this;
     const { store } = this.#deps.cluster;
     const replaced = before === undefined ? store.claim(key, after, ttlMs) : store.swap(key, { before, after }, ttlMs);
@@ -256,8 +275,15 @@ export class SessionPeers implements BusListener {
     const { store } = this.#deps.cluster;
     const text = await store.get(this.#answerKey(id));
     if (text === undefined) return;
-    await store.delete(this.#answerKey(id));
-    await store.leave(id, [this.#answerGroup]);
+    // The question waits for it, however the store goes on.
+    try {
+      this.#take(id, text);
+    } finally {
+      await Promise.all([store.delete(this.#answerKey(id)), store.leave(id, [this.#answerGroup])]);
+    }
+  }
+
+  #take(id: string, text: string): void {
     const read: unknown = JSON.parse(text);
     if (!isJsonObject(read) || !Array.isArray(read["scopes"])) return;
     const { result, error, scopes, resources } = read;

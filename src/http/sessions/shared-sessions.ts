@@ -7,6 +7,7 @@ import { internalError } from "../../surface/fault.ts";
 import type { Permit } from "../admission.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { withView } from "../read-view.ts";
+import { FewAtOnce } from "./few-at-once.ts";
 import type { Session, SessionDeps } from "./session.ts";
 import { SessionPeers, storeAway } from "./session-peers.ts";
 import { newRecord, sessionGroupOf, sessionKeyOf, type SessionRecord } from "./session-record.ts";
@@ -32,6 +33,9 @@ const allSessions = "sessions";
 /** Milliseconds that a session without a limit is kept after the last replica has left it. */
 const longestMs = 24 * 60 * 60 * 1000;
 
+/** Sessions for which this replica sends commands at the same time, on its own account. */
+const maxAtOnce = 16;
+
 /** Only such ids are looked up. */
 const sessionId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -51,6 +55,9 @@ export class SharedSessions {
   readonly #ttlMs: number;
   /** Sessions that are being adopted, by key, for all requests that wait for one. */
   readonly #adopting = new Map<string, Promise<Session | RpcError>>();
+  /** Sessions to renew, and those of which messages may have been lost. */
+  readonly #due = new FewAtOnce<Session>(maxAtOnce, (session) => this.#renew(session));
+  readonly #behind = new FewAtOnce<SessionPeers>(maxAtOnce, (peers) => peers.catchUp());
   #stopTimer: (() => void) | undefined;
   #hasFailed = false;
 
@@ -169,8 +176,9 @@ export class SharedSessions {
   }
 
   #createPeers(id: string, caller: Caller): SessionPeers {
-    const { failed } = this;
-    return new SessionPeers({ cluster: this.#cluster, key: sessionKeyOf(caller, id), ttlMs: this.#ttlMs, failed });
+    const lost = (peers: SessionPeers): void => this.#behind.add(peers);
+    const known = { cluster: this.#cluster, key: sessionKeyOf(caller, id), ttlMs: this.#ttlMs };
+    return new SessionPeers({ ...known, failed: this.failed, lost });
   }
 
   #arm(): void {
@@ -179,7 +187,7 @@ export class SharedSessions {
       this.#stopTimer = undefined;
       const { sessionIdleMs } = this.#http.bounds;
       for (const session of this.#served.all.values()) {
-        if (sessionIdleMs === 0 || (session.idleSince ?? since) >= since) void this.#renew(session);
+        if (sessionIdleMs === 0 || (session.idleSince ?? since) >= since) this.#due.add(session);
       }
       if (this.#served.all.size > 0) this.#arm();
     });

@@ -104,7 +104,7 @@ const auth = bearer({
 });
 
 /** Returns a cluster whose store waits before one of its methods. */
-export function withStore(cluster: Cluster, wait: () => Promise<void>, method: "get" | "swap"): Cluster {
+export function withStore(cluster: Cluster, wait: () => Promise<void>, method: "get" | "swap" | "delete"): Cluster {
   const { bus, limiter, log, replica, store } = cluster;
   const waiting =
     <TArgs extends unknown[], TResult>(run: (...args: TArgs) => Promise<TResult>) =>

@@ -48,7 +48,9 @@ function openCluster(hub: MemoryHub): Cluster {
 function peersOf(cluster: Cluster): { peers: SessionPeers; copy: Copy; failures: unknown[] } {
   const failures: unknown[] = [];
   const copy = new Copy();
-  const peers = new SessionPeers({ cluster, key, ttlMs: 60_000, failed: (cause) => void failures.push(cause) });
+  const failed = (cause: unknown): void => void failures.push(cause);
+  const lost = (one: SessionPeers): void => void one.catchUp();
+  const peers = new SessionPeers({ cluster, key, ttlMs: 60_000, failed, lost });
   peers.join(copy);
   return { peers, copy, failures };
 }
@@ -70,6 +72,40 @@ describe("The copies of a session", () => {
     expect(all.flatMap(({ failures }) => failures)).toEqual([]);
     const text = await openCluster(hub).store.get(key);
     expect(readRecord(text ?? "")?.uris.length).toBe(300);
+  });
+
+  it("save a change without a look at the record, unless another replica was faster", async () => {
+    const hub = memoryHub();
+    let looks = 0;
+    const count = async (): Promise<void> => void (looks += 1);
+    const one = peersOf(withStore(openCluster(hub), count, "get"));
+    const other = peersOf(openCluster(hub));
+    await one.peers.create(record);
+    await other.peers.load();
+    for (let at = 0; at < 10; at += 1) {
+      one.peers.change("uri", withUri(String(at)));
+      await one.peers.sync();
+    }
+    expect(looks).toBe(0);
+    // It would be no change of what was last known here.
+    other.peers.change("uri", (state) => ({ ...state, uris: [] }));
+    one.peers.change("uri", withUri("9"));
+    await Promise.all([one.peers.sync(), other.peers.sync()]);
+    await until(() => [one, other].every(({ copy }) => copy.state.uris.length < 2));
+    await one.peers.sync();
+    expect(one.copy.state).toEqual(other.copy.state);
+  });
+
+  it("take an answer also when the store goes away before it is deleted there", async () => {
+    const hub = memoryHub();
+    const fail = (): Promise<void> => Promise.reject(new Error("away"));
+    const [one, other] = [peersOf(withStore(openCluster(hub), fail, "delete")), peersOf(openCluster(hub))];
+    await one.peers.create(record);
+    const id = `ask ${crypto.randomUUID()}`;
+    one.copy.asked.push(id);
+    await other.peers.answer({ kind: "response", id, result: {}, error: undefined }, anonymous);
+    await until(() => one.failures.length === 1);
+    expect(one.copy.received).toHaveLength(1);
   });
 
   it("keep the record for as long as one of them renews it", async () => {
@@ -251,6 +287,37 @@ describe("A replica", () => {
     expect((await ask(a, { id: 1, method: "ping" }, { session })).status).toBe(404);
     const next = await initialize(b);
     expect((await ask(a, { id: 1, method: "ping" }, { session: next })).status).toBe(200);
+  });
+
+  it.each([
+    ["renews", 8000],
+    ["looks at after a gap", 60_000],
+  ])("%s its sessions a few at a time", async (what, sessionIdleMs) => {
+    let [looking, most, looks] = [0, 0, 0];
+    const look = async (): Promise<void> => {
+      looks += 1;
+      looking += 1;
+      most = Math.max(most, looking);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      looking -= 1;
+    };
+    opened = await openReplicas({ sessionIdleMs, wrap: (cluster) => withStore(cluster, look, "get") });
+    const [a] = opened.all;
+    if (a === undefined) throw new Error("too few");
+    const sessions = await Promise.all(Array.from({ length: 100 }, () => initialize(a)));
+    // A reader keeps each of them from being idle.
+    const reading = await Promise.all(sessions.map((session) => get(a, { session })));
+    expect(reading.map(({ status }) => status)).toEqual(sessions.map(() => 200));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(() => looking === 0);
+    [most, looks] = [0, 0];
+    if (what !== "renews") {
+      opened.hub.setAvailable(false);
+      opened.hub.setAvailable(true);
+    }
+    await until(() => looks >= 100);
+    // And a few looks that are of no session.
+    expect(most).toBeLessThanOrEqual(16 + 4);
   });
 
   it("looks into a log now and then while it can end it for no killed replica", async () => {

@@ -25,6 +25,7 @@ import {
   type WithDefaults,
 } from "../options/option.ts";
 import { invalidOption, readOptions, type ReadOptions } from "../options/read-options.ts";
+import type { InspectedApp } from "../mcp/inspected-app.ts";
 import type { ObserverOption, Observers } from "../observe/observers.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { FaultOptions, FaultReporter, ToRefusal } from "../surface/fault.ts";
@@ -152,6 +153,7 @@ export interface AppDefinition {
   /** The confirmations that no client can show. */
   readonly approvals: Approvals;
   readonly observers: Observers;
+  readonly inspected: InspectedApp;
 }
 
 /** The key of an app's definition. */

@@ -102,15 +102,18 @@ function assembleViews({ definition, held, report, scope }: AssembleDeps) {
 
 /** Creates the connection to the live surface, which connects with its first use. Throws if the surface can never fit the link. */
 function openBackend(definition: AppDefinition, scope: Scope, report: FaultReporter): ReconnectingSurface {
-  const { surface, observers } = definition;
+  const { surface, observers, inspected } = definition;
   const link = openLink(definition, scope);
   link.check?.(surface);
+  const noteLink = (change: LinkChange | "unreachable"): void => {
+    inspected.noteLink(change);
+    observeLink(observers, surface.name, change);
+  };
   const onUnreachable = (cause: unknown): void => {
     internalError(cause, `reaching surface "${surface.name}"`, report);
-    observeLink(observers, surface.name, "unreachable");
+    noteLink("unreachable");
   };
-  const onLink = (change: LinkChange): void => observeLink(observers, surface.name, change);
-  return owned(scope, new ReconnectingSurface({ link, surface, onUnreachable, onLink }));
+  return owned(scope, new ReconnectingSurface({ link, surface, onUnreachable, onLink: noteLink }));
 }
 
 function openLink({ backend, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
@@ -127,7 +130,8 @@ function openLink({ backend, surface, options: { onFault, toRefusal } }: AppDefi
   return inProcess(owned(scope, backend.implement({ onFault, toRefusal })));
 }
 
-function toInfo({ surface, options }: AppDefinition): ServerInfo {
+/** Returns the name, version and description of an app. */
+export function toInfo({ surface, options }: Pick<AppDefinition, "surface" | "options">): ServerInfo {
   const { name = surface.name, version, title, description, websiteUrl, icons } = options;
   return Object.freeze({
     name,
@@ -152,7 +156,8 @@ function toLiveScopes(live: LiveCatalog): CatalogScopes {
 }
 
 function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
-  const { options, tools, prompts, resources, mounts, calls, approvals, observers, confirm } = definition;
+  const { options, tools, prompts, resources, mounts, observers, confirm, inspected } = definition;
+  const { info, calls, approvals } = inspected.parts;
   const report = createReporter(options);
   const held = openBackend(definition, scope, report);
   const views = assembleViews({ definition, held, report, scope });
@@ -166,7 +171,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const asked = { confirm, approvals, askTimeouts: options.asking?.timeoutMs };
   const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, ...asked });
   owned(scope, invoker);
-  const info = toInfo(definition);
+  scope.add(inspected.add({ live, views: views.views, viewFor: resolver.resolve, watches }));
   const states = new AskStates({ ...options.asking, app: info.name });
   const asking = new InputRequired(states, report);
   const { pageSize } = options;

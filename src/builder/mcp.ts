@@ -9,6 +9,7 @@ import type { ContextFactory } from "../catalog/context/own-context.ts";
 import { readExposeMap, readTags } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
+import { InspectedApp, kInspected } from "../mcp/inspected-app.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Observers, type ObserverOption } from "../observe/observers.ts";
 import { stdio } from "../stdio/stdio.ts";
@@ -21,14 +22,14 @@ import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import { kDefinition, readMcpOptions, type AppDefinition, type McpOptions, type Backend } from "./app-definition.ts";
 import { readExactNames, type ExactNames } from "./exact-names.ts";
-import { assembleApp, replayApp, type ReplayOptions } from "./assemble-app.ts";
+import { assembleApp, replayApp, toInfo, type ReplayOptions } from "./assemble-app.ts";
 import { addEntries, addMount, assertContext, claimNames, readConfirm, readViewsInput } from "./read-steps.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
 /** The fields of a definition that an app does not create itself. */
-type AppFields = Omit<AppDefinition, "calls" | "approvals" | "observers">;
+type AppFields = Omit<AppDefinition, "calls" | "approvals" | "observers" | "inspected">;
 
 /** The app at run time, in every stage. Its methods also refuse the calls that the interface of a stage does not allow. */
 class App implements ServableApp {
@@ -39,11 +40,19 @@ class App implements ServableApp {
     const { onFault, observe = [] } = parts.options;
     const observers = new Observers({ report: onFault });
     const calls = new CallTree({ report: onFault });
-    const definition = { ...parts, calls, approvals: new Approvals({ report: onFault }), observers };
+    const approvals = new Approvals({ report: onFault });
+    const { surface, exposures, confirm } = parts;
+    const info = toInfo(parts);
+    const inspected = new InspectedApp({ info, surface, exposures, confirm, observers, calls, approvals });
+    const definition = { ...parts, calls, approvals, observers, inspected };
     for (const observer of [observe].flat()) observers.add(observer);
     claimNames(definition);
     this[kDefinition] = Object.freeze(definition);
     Object.freeze(this);
+  }
+
+  get [kInspected](): InspectedApp {
+    return this[kDefinition].inspected;
   }
 
   get calls(): Calls {

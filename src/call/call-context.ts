@@ -191,12 +191,14 @@ export class CallContext implements EntryCall {
 
   /** Reports progress while the call runs. Drops a report that does not grow, which the protocol forbids. */
   progress(report: ProgressReport): void {
-    if (this.#sink === undefined || this.isOver) return;
+    const isRead = this.tracked?.isProgressRead === true;
+    if ((this.#sink === undefined && !isRead) || this.isOver) return;
     // Read once, since a getter may return another value each time.
     const read = readReport(report);
     if (!Number.isFinite(read.progress) || read.progress <= this.#last) return;
     this.#last = read.progress;
-    this.#sink(read);
+    if (isRead && this.tracked !== undefined) this.tracked.progress = read;
+    this.#sink?.(read);
   }
 
   /** The trace context for handlers and links: that of an observer, such as its span, else that of the request. Read on demand. */

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { ToolEntry } from "../catalog/entry.ts";
+import type { ProgressReport, ToolEntry } from "../catalog/entry.ts";
+import { SurfaceError } from "../errors.ts";
+import type { ObservedWork } from "../observe/observed-work.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { Places, type Place } from "../spine/collections.ts";
 import { callerKey, anonymous, defaultView, type Caller } from "../surface/caller.ts";
@@ -77,6 +79,12 @@ export interface CallTreeOptions {
   readonly report?: FaultReporter | undefined;
 }
 
+/** The call behind a record while it runs. */
+export interface RunningCall {
+  readonly observed: ObservedWork | undefined;
+  abort(error: SurfaceError): void;
+}
+
 /** A requested call. */
 export interface RequestedCall {
   readonly entry: Pick<ToolEntry, "id">;
@@ -84,6 +92,8 @@ export interface RequestedCall {
   /** The arguments as received, for listeners. Not kept. */
   readonly args: JsonObject;
   readonly parent?: TrackedCall | undefined;
+  /** Dropped at the end of the call. @default none: the call cannot be cancelled here */
+  readonly call?: RunningCall | undefined;
 }
 
 /** The codes of calls that were aborted and did not fail. */
@@ -102,6 +112,10 @@ export class TrackedCall {
   kept = 1;
   /** Its place among the running root calls. */
   place: Place<TrackedCall> | undefined;
+  /** The call itself; `undefined` once it is over. */
+  running: RunningCall | undefined;
+  /** The last progress that its handler reported. Kept only while {@link CallTree.progressReaders} is not 0. */
+  progress: ProgressReport | undefined;
   readonly #tree: CallTree;
   readonly #operationId: string;
   // Texts instead of the caller, whose claims and grants may be large.
@@ -116,8 +130,9 @@ export class TrackedCall {
   #endedAt: number | undefined;
   #code: string | undefined;
 
-  constructor(tree: CallTree, number: number, { entry, caller, parent }: RequestedCall) {
+  constructor(tree: CallTree, number: number, { entry, caller, parent, call }: RequestedCall) {
     this.#tree = tree;
+    this.running = call;
     this.number = number;
     this.parent = parent;
     this.#operationId = entry.id;
@@ -140,6 +155,11 @@ export class TrackedCall {
     return this.parent?.root ?? this;
   }
 
+  /** Whether something reads its progress. */
+  get isProgressRead(): boolean {
+    return this.#tree.progressReaders > 0;
+  }
+
   /** Records that the call runs. @param deadline - Unix time in milliseconds. */
   begin(deadline: number | undefined): void {
     if (this.#endedAt !== undefined) return;
@@ -151,6 +171,7 @@ export class TrackedCall {
   end(code?: string): void {
     if (this.#endedAt !== undefined) return;
     this.#endedAt = Date.now();
+    this.running = undefined;
     this.#code = code;
     if (code === undefined) this.#state = "completed";
     else this.#state = abortCodes.has(code) ? "aborted" : "error";
@@ -162,8 +183,8 @@ export class TrackedCall {
     this.#tree.emit({ type: "requested", ...this.#head(), input });
   }
 
-  /** Returns a snapshot of the call and its nested calls. */
-  toNode(): CallNode {
+  /** Returns a snapshot of the call and its nested calls. @param children - those of them to include. @default all that are kept */
+  toNode(children: readonly TrackedCall[] = this.children ?? []): CallNode {
     return Object.freeze({
       ...this.#head(),
       state: this.#state,
@@ -172,7 +193,7 @@ export class TrackedCall {
       ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
       ...(this.#code === undefined ? {} : { code: this.#code }),
-      children: Object.freeze((this.children ?? []).map((child) => child.toNode())),
+      children: Object.freeze(children.map((child) => child.toNode())),
     });
   }
 
@@ -199,6 +220,8 @@ export class TrackedCall {
 /** Records the calls of an app, in bounded memory. Needs no disposal. */
 export class CallTree implements Calls {
   readonly prefix: string = randomUUID().slice(0, 8);
+  /** The number of readers of progress: without one it is not kept. */
+  progressReaders = 0;
   readonly #report: FaultReporter;
   /** Created with the first listener: most apps have none, and every call checks this. */
   #listeners: Listeners<CallEvent> | undefined;
@@ -230,10 +253,19 @@ export class CallTree implements Calls {
   }
 
   find(requestId: string): CallNode | undefined {
-    const [first = "", ...numbers] = requestId.split(".");
-    let found = this.#roots().find((root) => root.requestId === first);
-    for (const number of numbers) found = found?.children?.find((child) => String(child.number) === number);
-    return found?.toNode();
+    return this.#find(requestId)?.toNode();
+  }
+
+  /** Returns the running calls of hosts, oldest first. */
+  running(): readonly TrackedCall[] {
+    return this.#running.list().map(({ value }) => value);
+  }
+
+  /** Ends a running call, whose caller gets the answer of a cancelled call. Returns `false` if no such call runs. */
+  cancel(requestId: string): boolean {
+    const running = this.#find(requestId)?.running;
+    running?.abort(new SurfaceError("ABORTED", "Cannot finish a call: it was cancelled at the application"));
+    return running !== undefined;
   }
 
   subscribe(listener: (event: CallEvent) => void): () => void {
@@ -285,9 +317,15 @@ export class CallTree implements Calls {
     this.#endedCount -= 1;
   }
 
+  #find(requestId: string): TrackedCall | undefined {
+    const [first = "", ...numbers] = requestId.split(".");
+    let found = this.#roots().find((root) => root.requestId === first);
+    for (const number of numbers) found = found?.children?.find((child) => String(child.number) === number);
+    return found;
+  }
+
   #roots(): readonly TrackedCall[] {
     const ended = this.#ended.filter((root) => root !== undefined);
-    const running = this.#running.list().map(({ value }) => value);
-    return [...ended, ...running].toSorted((left, right) => left.number - right.number);
+    return [...ended, ...this.running()].toSorted((left, right) => left.number - right.number);
   }
 }

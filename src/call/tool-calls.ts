@@ -131,7 +131,7 @@ export class ToolCalls {
   /** Runs an authorised call. Returns a promise only if a step waits. Neither throws nor rejects. */
   begin(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {
     const { caller, partOf } = call;
-    call.tracked = this.#deps.tree.open({ entry, caller, args, parent: partOf?.call.tracked });
+    call.tracked = this.#deps.tree.open({ entry, caller, args, call, parent: partOf?.call.tracked });
     this.#deps.deadlines.watch(call, entry);
     const run = new ToolRun(entry, args, call);
     if (partOf?.call.observed === undefined) return this.#advance(run);

@@ -1,5 +1,6 @@
 import type { AppExposure } from "../lock/exposure.ts";
-import { readExposure, readUnexposed, type Unexposed } from "../lock/read-exposure.ts";
+import type { Unexposed } from "../catalog/unexposed.ts";
+import { readExposure, readUnexposed } from "../lock/read-exposure.ts";
 import { isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { toVisibleJson } from "../schema/visible-text.ts";
 import { loadNamedApp } from "./app-arguments.ts";

@@ -39,10 +39,8 @@ export interface ClientRow {
   readonly since: number;
   readonly lastAt: number;
   readonly requests: number;
-  /** Open streams of notices. */
+  /** Open streams of notices over HTTP. */
   readonly streams: number;
-  /** The URIs that it watches, 20 at most. */
-  readonly watches: Cut<string>;
 }
 
 /** A running call, with the calls that it made. */
@@ -58,6 +56,8 @@ export interface CallRow {
   readonly progress?: { readonly done: number; readonly total?: number; readonly message?: string };
   readonly arguments?: JsonValue;
   readonly calls: readonly CallRow[];
+  /** The number of further calls that it made. Left out without any. */
+  readonly more?: number;
 }
 
 /** A question that waits for a user or a client. */
@@ -83,7 +83,7 @@ export interface ApprovalRow {
   readonly deadline: number;
 }
 
-/** The link to a live surface. */
+/** The link to a live surface. `idle`: no connection was needed yet, or this side closed it. */
 export interface LinkRow {
   readonly surface: string;
   readonly state: "up" | "down" | "idle";
@@ -114,6 +114,7 @@ export interface HistoryRow {
   readonly seq: number;
   /** When it ended. */
   readonly at: number;
+  /** The method; `unknown` for one that the app does not have, and for a request that was refused before it was read. */
   readonly method: string;
   /** The id of the tool, resource or prompt. Left out for a name that the caller may not see. */
   readonly name?: string;
@@ -133,6 +134,7 @@ export interface HistoryRow {
   readonly ms?: number;
   readonly bytesIn?: number;
   readonly bytesOut?: number;
+  /** Only with `values`, and as long as there is room: the newest rows have them. */
   readonly arguments?: JsonValue;
   readonly result?: JsonValue;
 }
@@ -191,7 +193,7 @@ export interface PageSnapshot extends PageState {
 /** A further event: the parts that have changed since the last one, each as a whole. At most ten a second. */
 export interface PageUpdate extends Partial<PageState> {
   readonly at: number;
-  /** New rows, oldest first. Rows that are missing between two `seq` were too many to send, and come by the route `history`. */
+  /** New rows, oldest first; the first ones may be in the snapshot already. Rows that are missing between two `seq` were too many to send, and come by the route `history`. */
   readonly history?: readonly HistoryRow[];
   readonly oldest?: number;
 }
@@ -224,10 +226,11 @@ export interface ExposureRow {
   readonly shown: readonly ShownAs[];
 }
 
-/** A view, and what its lists cost a model. */
+/** A view, and what its list of tools costs a model. */
 export interface ViewRow {
   readonly name: string;
   readonly face: "direct" | "gateway" | "denied";
+  /** Listed tools: those of a gateway, not the operations behind it. */
   readonly tools: number;
   readonly tokens: number;
 }
@@ -239,9 +242,11 @@ export interface PageExposure {
   readonly entries: readonly ExposureRow[];
   /** Members and tools that no agent can reach. */
   readonly unexposed: readonly { readonly name: string; readonly kind: string; readonly why: string }[];
+  /** The numbers of further views, entries and unexposed members. Left out without any. */
+  readonly more?: { readonly views: number; readonly entries: number; readonly unexposed: number };
 }
 
-/** The answer of the route `entry`: one entry, exactly as a list shows it to agents. */
+/** The answer of the route `entry`, which gets an `id` and a `kind`: one entry, exactly as a list shows it to agents. */
 export interface PageEntry {
   readonly id: string;
   readonly json: JsonValue;

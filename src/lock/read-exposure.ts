@@ -4,6 +4,7 @@ import { confirmRuleOf } from "../call/tool-calls.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, TemplateVariable, ToolEntry } from "../catalog/entry.ts";
 import { mountedPath } from "../catalog/mounts/mount.ts";
 import { replayToolName } from "../catalog/wire-name.ts";
+import { unexposedOf, type Unexposed } from "../catalog/unexposed.ts";
 import { pullToolNames } from "../catalog/resources/pull-tools.ts";
 import type { MemberExposure } from "../catalog/read-exposures.ts";
 import { Refusal } from "../errors.ts";
@@ -56,29 +57,15 @@ export function readExposure(app: unknown): AppExposure {
   );
 }
 
-/** A member that no agent can reach, or a tool that only other tools can call. */
-export interface Unexposed {
-  readonly name: string;
-  readonly kind: string;
-  readonly why: string;
-}
-
 /** Returns the members and tools of an app that no agent can reach. @throws as {@link readExposure}. */
 export function readUnexposed(app: unknown): readonly Unexposed[] {
   if (!isApp(app)) throw unreadable("it is not an app");
   const definition = app[kDefinition];
-  const exposed = new Set(definition.exposures.map(({ key }) => key));
-  const members = Object.entries(definition.surface.members)
-    .filter(([key]) => !exposed.has(key))
-    .map(([name, { kind }]) => ({ name, kind, why: "no tag, and not in expose()" }));
+  const { surface, exposures } = definition;
   return readAtRest(
     { ...definition, lock: undefined },
     () => {},
-    ({ catalog }) => {
-      const internal = catalog.tools.filter((tool) => tool.isInternal === true);
-      const why = "internal: only other tools may call it";
-      return [...members, ...internal.map(({ id: name }) => ({ name, kind: "operation", why }))];
-    },
+    ({ catalog }) => unexposedOf(surface, exposures, catalog),
   );
 }
 

@@ -152,7 +152,8 @@ export const listNames = ["tools", "prompts", "resources"] as const;
 /** The name of such a list. */
 export type ListName = (typeof listNames)[number];
 
-type EntryList = ListName | "templates";
+/** A list of entries of one kind. */
+export type EntryList = ListName | "templates";
 
 const described = new WeakMap<ToolEntry, string>();
 
@@ -169,6 +170,11 @@ const describe: { readonly [TList in EntryList]: (catalog: Catalog) => readonly 
   resources: ({ resources }) => resources.map(describeResource),
   templates: ({ templates }) => templates.map(describeTemplate),
 };
+
+/** Returns the JSON text of each entry of a list, in the order of the catalog. */
+export function describeEntries(list: EntryList, catalog: Catalog): readonly string[] {
+  return describe[list](catalog);
+}
 
 /** The lists of all catalogs that are shown. Each is serialised once and kept as long as its entries. */
 export class CatalogLists {
@@ -190,7 +196,7 @@ export class CatalogLists {
     const known = this.#known[name].get(catalog[name]);
     if (known !== undefined) return known;
     const key = name === "templates" ? "resourceTemplates" : name;
-    const list = createPagedList({ key, items: describe[name](catalog), pageSize: this.#pageSize });
+    const list = createPagedList({ key, items: describeEntries(name, catalog), pageSize: this.#pageSize });
     this.#known[name].set(catalog[name], list);
     return list;
   }

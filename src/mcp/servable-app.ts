@@ -6,6 +6,7 @@ import type { Observers } from "../observe/observers.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/display-metadata.ts";
+import type { InspectedApp, kInspected } from "./inspected-app.ts";
 import type { ListName } from "./lists.ts";
 import type { Handlers } from "./handlers.ts";
 import type { FrameLimits } from "./parse-frame.ts";
@@ -78,6 +79,8 @@ export interface AppRuntime {
 
 /** An app that can be served. */
 export interface ServableApp {
+  /** What an inspector reads of the app. Left out: it cannot be inspected. */
+  readonly [kInspected]?: InspectedApp;
   /** Creates the catalog and everything that serves it. @throws SurfaceError with a boot code. */
   open(): AppRuntime;
 }

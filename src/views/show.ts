@@ -25,7 +25,8 @@ export interface Shown {
 /** Returns the reason why an entry is hidden; `undefined` for a visible entry. */
 type Hides<TEntry> = (entry: TEntry) => string | undefined;
 
-interface Screen {
+/** Returns for each entry the reason why a decision hides it. */
+export interface Screen {
   readonly tool: Hides<ToolEntry>;
   /** Hides everything but tools. */
   readonly other: Hides<Named & EntryGuard>;
@@ -34,7 +35,8 @@ interface Screen {
 const nothing: Hides<unknown> = () => undefined;
 const hidesAll: Hides<unknown> = () => "deny";
 
-function toScreen({ verdict, rule = "", server }: Decision): Screen {
+/** Returns the reasons of a decision. Compiles the patterns once. */
+export function toScreen({ verdict, rule = "", server }: Decision): Screen {
   if (verdict.kind === "deny") return { tool: hidesAll, other: hidesAll };
   const { allow = [], disallow = [], readOnly = false } = verdict;
   // Most views hide nothing.

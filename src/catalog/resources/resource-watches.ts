@@ -5,6 +5,7 @@ import type { Clock, Random } from "../../spine/clock.ts";
 import { ConnectionManager, type HeldLink } from "../../spine/connection-manager.ts";
 import { type Subscription, Subscriptions, type Watcher, type WatchEvents } from "../../spine/subscriptions.ts";
 import { anonymous, callerKey, visibleKey, type Caller } from "../../surface/caller.ts";
+import { Stale } from "../../surface/reading.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "../entry.ts";
 import type { Resolved, UriResolver } from "../resolve-uri.ts";
@@ -79,9 +80,26 @@ class CallerCounts {
   }
 }
 
+/** A watched resource, for display. */
+export interface WatchedValue {
+  readonly uri: string;
+  /** The id of its entry. */
+  readonly id: string;
+  readonly watchers: number;
+  /** Whether the last value may be old: its source is away, or says so. */
+  readonly isStale: boolean;
+  /** Changes since the first watcher. */
+  readonly changes: number;
+  /** Unix time in milliseconds of the last change. */
+  readonly changedAt: number | undefined;
+  /** Writes the last value; `undefined` for none. */
+  write(): WrittenContent | undefined;
+}
+
 /** A resource with all its watchers. */
 interface Shared {
   readonly key: string;
+  readonly uri: string;
   /** The id of its entry. */
   readonly id: string;
   readonly resource: WatchedResource;
@@ -171,6 +189,21 @@ export class ResourceWatches {
   /** Number of watched resources. */
   get size(): number {
     return this.#shared.size;
+  }
+
+  /** Number of resources that callers watch. */
+  get watched(): number {
+    return this.#watched;
+  }
+
+  /** Returns the resources that callers watch, `max` at most. */
+  list(max: number): readonly WatchedValue[] {
+    const values: WatchedValue[] = [];
+    for (const shared of this.#shared.values()) {
+      if (values.length >= max) break;
+      if (shared.watchers > 0) values.push(this.#toValue(shared));
+    }
+    return values;
   }
 
   /** Number of known callers who watch a resource. */
@@ -359,13 +392,20 @@ export class ResourceWatches {
     return latest && shared?.resource.write(latest.value);
   }
 
+  #toValue(shared: Shared): WatchedValue {
+    const { uri, id, watchers, resource } = shared;
+    const { seen, changes, changedAt } = resource;
+    const isStale = seen !== undefined && (this.#latest(shared) === undefined || seen.value instanceof Stale);
+    return { uri, id, watchers, isStale, changes, changedAt, write: () => seen && resource.write(seen.value) };
+  }
+
   #share(wanted: Wanted, watch: ResourceWatch): Shared {
     const { resolved, caller } = wanted;
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
     const resource = new WatchedResource({ watch, caller, epoch, changes: this.changes, clock: this.#clock });
     const key = this.#keyFor(keyOf(wanted, watch), resolved.id);
-    const shared: Shared = { key, id: resolved.id, resource, watchers: 0, isShared: false };
+    const shared: Shared = { key, uri: wanted.uri, id: resolved.id, resource, watchers: 0, isShared: false };
     this.#shared.set(key, shared);
     return shared;
   }

@@ -154,6 +154,8 @@ export class WatchedResource {
   isRemote = false;
   /** Whether the URI can have a value; `undefined` until that is known. */
   isThere: boolean | undefined;
+  /** Unix time in milliseconds of the last change. */
+  changedAt: number | undefined;
   readonly #deps: WatchedResourceDeps;
   /** The time when the last value was received, or when a read began that returned it. */
   #confirmedAt = 0;
@@ -223,9 +225,15 @@ export class WatchedResource {
     return pump((signal) => this.#follow(link, signal), seen, link);
   }
 
-  /** Counts a change of which the stream tells nothing: another process has seen it. */
+  /** Counts a change, also one of which the stream tells nothing: another process has seen it. */
   countChange(): void {
     this.#version += 1;
+    this.changedAt = Date.now();
+  }
+
+  /** The number of changes since its first watcher. */
+  get changes(): number {
+    return this.#version;
   }
 
   /** Makes the owner read the source once. `undefined` if the resource has no source. */
@@ -263,7 +271,7 @@ export class WatchedResource {
     if (before === undefined) return;
     // Only snapshots are compared. A stream repeats a value if a reader has seen another one in between: that is a change.
     if (isSnapshot && this.#isSame(before.value, value)) return;
-    this.#version += 1;
+    this.countChange();
   }
 
   #digestOf(value: unknown): string {

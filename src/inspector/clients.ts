@@ -1,0 +1,112 @@
+import type { Origin, SessionEnd, SessionStart, StreamEnd, StreamStart, WorkStart } from "../observe/observation.ts";
+import { toDefined } from "../observe/to-defined.ts";
+import { setNewest } from "../spine/collections.ts";
+import type { ClientRow, Cut } from "./messages.ts";
+import { cut, toName, toNameIf } from "./texts.ts";
+
+const maxShown = 500;
+
+/** Sessions, and clients without one, that are kept. */
+const maxKept = 10_000;
+
+/** Milliseconds for which a client without a session is shown after its last request. */
+const idleMs = 60_000;
+
+class ConnectedClient {
+  readonly id: string;
+  readonly origin: Origin;
+  /** Unix times in milliseconds. */
+  readonly since: number;
+  lastAt: number;
+  /** The time of the last request, as the clock counts. */
+  seenAt: number;
+  requests = 0;
+  streams = 0;
+
+  constructor(id: string, origin: Origin, { at, now }: { readonly at: number; readonly now: number }) {
+    this.id = id;
+    this.origin = origin;
+    this.since = at;
+    this.lastAt = at;
+    this.seenAt = now;
+  }
+
+  toRow(): ClientRow {
+    const { id, since, lastAt, requests, streams } = this;
+    const { transport, protocol, client, caller, view } = this.origin;
+    return toDefined({
+      ...{ id: toName(id), transport, since, lastAt, requests, streams },
+      protocol: toNameIf(protocol),
+      client: client && { name: toName(client.name), version: toName(client.version) },
+      caller: toDefined({
+        id: toName(caller.id),
+        issuer: toNameIf(caller.issuer),
+        clientId: toNameIf(caller.clientId),
+        isAnonymous: caller.isAnonymous,
+      }),
+      view: toName(view),
+    });
+  }
+}
+
+function keyOf({ transport, caller, client, view, session }: Origin): string {
+  if (session !== undefined) return session;
+  const { id, issuer, clientId, isAnonymous } = caller;
+  return JSON.stringify([transport, id, issuer, clientId, isAnonymous, client?.name, client?.version, view]);
+}
+
+/** The connected clients: sessions, and clients without one that sent a request in the last minute. */
+export class Clients {
+  readonly #clients = new Map<string, ConnectedClient>();
+  /** The sessions among them. */
+  readonly #sessions = new Set<string>();
+  #count = 0;
+
+  started(start: SessionStart, now: number): void {
+    this.#sessions.add(start.id);
+    this.#of(start, now, start.id);
+  }
+
+  ended({ id }: SessionEnd): void {
+    this.#sessions.delete(id);
+    this.#clients.delete(id);
+  }
+
+  requested(start: WorkStart, now: number): void {
+    const client = this.#of(start, now);
+    client.requests += 1;
+    client.lastAt = start.at;
+    client.seenAt = now;
+  }
+
+  streams(change: StreamStart | StreamEnd, now: number): void {
+    const client = change.type === "stream-start" ? this.#of(change, now) : this.#clients.get(keyOf(change));
+    if (client === undefined) return;
+    client.streams = Math.max(0, client.streams + (change.type === "stream-start" ? 1 : -1));
+    client.lastAt = change.at;
+    client.seenAt = now;
+  }
+
+  /** The clients, oldest first; of too many those with the newest requests. */
+  list(now: number): Cut<ClientRow> {
+    for (const [key, client] of this.#clients) {
+      if (!this.#sessions.has(key) && client.streams === 0 && now - client.seenAt > idleMs) this.#clients.delete(key);
+    }
+    const { rows, more } = cut(
+      [...this.#clients.values()].toSorted((left, right) => right.seenAt - left.seenAt),
+      maxShown,
+    );
+    return { rows: rows.toSorted((left, right) => left.since - right.since).map((client) => client.toRow()), more };
+  }
+
+  #of(origin: Origin & { readonly at: number }, now: number, id?: string): ConnectedClient {
+    const key = keyOf(origin);
+    const known = this.#clients.get(key);
+    if (known !== undefined) return known;
+    this.#count += 1;
+    const client = new ConnectedClient(id ?? `client-${this.#count}`, origin, { at: origin.at, now });
+    const dropped = setNewest(this.#clients, [key, client], maxKept);
+    if (dropped !== undefined) this.#sessions.delete(dropped);
+    return client;
+  }
+}

@@ -1,0 +1,102 @@
+import type { RefusalStage, WorkEnd } from "../observe/observation.ts";
+import { Latencies } from "./latencies.ts";
+import type { Cut, SecondTotals, ToolTotals } from "./messages.ts";
+import { cut, toName } from "./texts.ts";
+
+/** Seconds that are kept. */
+const maxSeconds = 120;
+
+/** Tools that are counted each by itself. */
+const maxTools = 1000;
+
+const maxShownTools = 100;
+
+/** The name of all further tools. */
+const furtherTools = "…";
+
+/** Counts ended calls. */
+class Counts {
+  calls = 0;
+  failed = 0;
+  refused = 0;
+  readonly latencies = new Latencies();
+
+  add({ outcome, ms }: WorkEnd): void {
+    this.calls += 1;
+    if (outcome === "failed") this.failed += 1;
+    else if (outcome === "refused") this.refused += 1;
+    this.latencies.add(ms);
+  }
+
+  clear(): void {
+    this.calls = 0;
+    this.failed = 0;
+    this.refused = 0;
+    this.latencies.clear();
+  }
+
+  toTotals(): Omit<ToolTotals, "tool"> {
+    const { calls, failed, refused, latencies } = this;
+    return { calls, failed, refused, p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) };
+  }
+}
+
+class Second extends Counts {
+  /** Its number, as the clock counts. */
+  number = -1;
+}
+
+/** Counts ended calls by second and by tool, and refusals by stage. */
+export class Totals {
+  readonly #seconds: readonly Second[] = Array.from({ length: maxSeconds }, () => new Second());
+  readonly #tools = new Map<string, Counts>();
+  readonly #refusals = new Map<RefusalStage, number>();
+
+  /** Counts an ended call of a tool. @param now - milliseconds as the clock counts. */
+  add(end: WorkEnd, now: number): void {
+    this.#secondAt(Math.floor(now / 1000))?.add(end);
+    // Without an operation the name is the caller's word.
+    if (end.operation !== undefined) this.#countsOf(end.operation.id).add(end);
+  }
+
+  refused(stage: RefusalStage): void {
+    this.#refusals.set(stage, (this.#refusals.get(stage) ?? 0) + 1);
+  }
+
+  /** @param toUnix - converts a time of the clock. */
+  seconds(now: number, toUnix: (time: number) => number): readonly SecondTotals[] {
+    const last = Math.floor(now / 1000);
+    const kept = this.#seconds.filter(({ number, calls }) => calls > 0 && number <= last && number > last - maxSeconds);
+    return kept
+      .toSorted((left, right) => left.number - right.number)
+      .map((second) => ({ at: toUnix(second.number * 1000), ...second.toTotals() }));
+  }
+
+  /** The tools with the most calls. */
+  get tools(): Cut<ToolTotals> {
+    const most = [...this.#tools].toSorted(([, left], [, right]) => right.calls - left.calls);
+    const { rows, more } = cut(most, maxShownTools);
+    return { rows: rows.map(([tool, counts]) => ({ tool: toName(tool), ...counts.toTotals() })), more };
+  }
+
+  get refusals(): Readonly<Partial<Record<RefusalStage, number>>> {
+    return Object.fromEntries(this.#refusals);
+  }
+
+  #secondAt(number: number): Second | undefined {
+    const second = this.#seconds[number % maxSeconds];
+    if (second === undefined || second.number === number) return second;
+    second.clear();
+    second.number = number;
+    return second;
+  }
+
+  #countsOf(tool: string): Counts {
+    const known = this.#tools.get(tool);
+    if (known !== undefined) return known;
+    const name = this.#tools.size < maxTools ? tool : furtherTools;
+    const counts = this.#tools.get(name) ?? new Counts();
+    this.#tools.set(name, counts);
+    return counts;
+  }
+}

@@ -196,7 +196,8 @@ class Batch {
       const started = new Promise<void>((begin) => (start = begin));
       const ended = this.#one(one, index, () => (resolve(), started));
       this.#early[index] = { ended, start };
-      void ended.finally(resolve);
+      // A failure fails the batch, in #take().
+      ended.then(() => resolve(), resolve);
     });
   }
 

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { codeOf, SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import { scopeOf, type Served } from "../surface/implement-surface.ts";
@@ -83,10 +82,10 @@ export class Peers {
 
   /** Stops a server, says goodbye to all peers, and waits until both are gone. */
   async closeWith(server: NodeJS.EventEmitter & { readonly listening: boolean; close(): unknown }): Promise<void> {
-    const isClosed = server.listening ? once(server, "close") : undefined;
+    const closed = server.listening ? new Promise((resolve) => server.once("close", resolve)) : undefined;
     server.close();
     await this.close();
-    await isClosed;
+    await closed;
   }
 
   /** Says goodbye to all peers, and waits until they are gone. Callable twice. */

@@ -149,7 +149,8 @@ export async function openServer(
   boundConnections(server, connections, bound);
   const untouched = createUntouched(server, connections);
   const port = await bind(server, options);
-  const closed = once(server, "close");
+  // once() rejects at the first error, such as that of a connection which the system refuses.
+  const closed = new Promise((resolve) => server.once("close", resolve));
   return {
     port,
     leave: () => {

@@ -1,10 +1,12 @@
 import { EventEmitter, once } from "node:events";
+import { Server } from "node:net";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
 import { openServer, stopListening, type OpenServer } from "../../../src/http/node/open-server.ts";
 import { createBudgets, type HttpBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { type HttpOptions, resolveServerOptions } from "../../../src/http/options.ts";
+import { atEndOfTest } from "../../setup/end-of-test.ts";
 import { readBody } from "../support/read-body.ts";
 import { head, RawClient } from "./raw-client.ts";
 
@@ -101,12 +103,18 @@ describe("a request over node:http", () => {
   });
 
   it("settles its body as gone when the client leaves in the middle of it", async () => {
-    const body = new Promise<unknown>((resolve) => {
-      void open((request) => request.body(64, resolve)).then((client) => {
-        client.send(head("POST", "content-length: 10"), "hal");
-        setTimeout(() => client.socket.destroy(), 20);
-      });
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    let settle = (_body: unknown): void => {};
+    const body = new Promise<unknown>((resolve) => (settle = resolve));
+    const client = await open((request) => {
+      request.body(64, settle);
+      begin();
     });
+    client.send(head("POST", "content-length: 10"), "hal");
+    await begun;
+    await delay(20);
+    client.socket.destroy();
     expect(await body).toBe("gone");
   });
 
@@ -414,6 +422,18 @@ describe("a server of node:http", () => {
     const other = connect(server.port);
     other.send(head("GET"));
     expect(await other.closed()).toBe("");
+  });
+
+  it("serves on, and closes, when the system refuses it a connection", async () => {
+    const listen = vi.spyOn(Server.prototype, "listen");
+    atEndOfTest(() => listen.mockRestore());
+    const client = await open(echo);
+    for (const server of listen.mock.contexts) if (server instanceof Server) server.emit("error", new Error("EMFILE"));
+    // Node reports a rejected promise without a listener at the end of the turn, which fails the run.
+    await turn();
+    client.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    expect(await client.until("\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
+    await client.server.close();
   });
 
   it("drops the oldest silent connection for a new one", async () => {

@@ -36,6 +36,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 5_000,
+    // The runner waits for no output, and fails the run if a file ends while some is on its way to it.
+    disableConsoleIntercept: true,
     // A test that fails on a busy machine runs once more, and the checks name it. A property that found a counterexample does not:
     // the next run would look at other examples.
     retry: { count: 1, condition: /^(?!Property failed)/ },

@@ -31,6 +31,8 @@ export async function dev(word: string, ...args: readonly string[]): Promise<Dev
   const write = (text: string): Promise<void> => writeFile(join(cwd, "word.mjs"), text);
   await write(word);
   const child = spawn(process.execPath, [program, "dev", "app.mjs", ...args], { cwd, stdio: ["pipe", "pipe", "pipe"] });
+  // A child that ends may leave input unread.
+  child.stdin.on("error", () => {});
   const closed = once(child, "close");
   atEndOfTest(async () => {
     child.kill("SIGKILL");

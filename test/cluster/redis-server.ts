@@ -17,18 +17,6 @@ export const whyNoRedis: string = hasRedis
   ? ""
   : " (skipped: redis-server is not installed; apt-get install redis-server)";
 
-/** Returns true if a server listens: the file of its socket is there a moment before. */
-function canConnect(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection(path);
-    const end = (isConnected: boolean): void => {
-      socket.destroy();
-      resolve(isConnected);
-    };
-    socket.once("connect", () => end(true)).once("error", () => end(false));
-  });
-}
-
 /** A `redis-server` on a Unix socket in a temporary folder: no port can be taken. */
 export class RedisServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "surface-redis-"));
@@ -53,7 +41,13 @@ export class RedisServer {
     });
     const failed = once(child, "error");
     this.#process = child;
-    const started = until(() => canConnect(this.path));
+    // Its socket is there a moment before it accepts a connection.
+    const started = until(() =>
+      this.run("PING").then(
+        () => true,
+        () => false,
+      ),
+    );
     await Promise.race([started, failed.then(([cause]) => Promise.reject(cause))]);
     failed.catch(() => {});
   }
@@ -79,16 +73,21 @@ export class RedisServer {
   }
 
   /** Runs a command on a connection made for it. Resolves with the reply as it was written. */
-  async run(...args: readonly string[]): Promise<string> {
-    const socket = createConnection(this.path);
-    socket.setEncoding("utf8");
+  run(...args: readonly string[]): Promise<string> {
     const parts = args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`);
-    socket.write(`*${args.length}\r\n${parts.join("")}`);
-    let reply = "";
-    socket.on("data", (text: string) => (reply += text));
-    await until(() => reply.endsWith("\r\n"));
-    socket.destroy();
-    return reply;
+    return new Promise((resolve, reject) => {
+      const socket = createConnection(this.path).setEncoding("utf8");
+      let reply = "";
+      socket.on("data", (text: string) => {
+        reply += text;
+        if (!reply.endsWith("\r\n")) return;
+        socket.destroy();
+        resolve(reply);
+      });
+      socket.on("error", reject);
+      socket.on("close", () => reject(new Error(`Redis closed the connection of ${args[0]}`)));
+      socket.write(`*${args.length}\r\n${parts.join("")}`);
+    });
   }
 
   async remove(): Promise<void> {

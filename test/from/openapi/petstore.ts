@@ -103,7 +103,10 @@ export class Api {
   readonly #server: Server;
 
   constructor() {
-    this.#server = createServer((request, response) => void this.#take(request, response));
+    this.#server = createServer((request, response) => {
+      // A client that gives up may leave before its request was read.
+      this.#take(request, response).catch(() => response.destroy());
+    });
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -17,7 +17,7 @@ export async function openPair(): Promise<{ near: Socket; far: Socket }> {
   const [near] = await accepted;
   server.close();
   rmSync(folder, { recursive: true, force: true });
-  far.on("error", () => {});
+  for (const socket of [near, far]) socket.on("error", () => {});
   return { near, far };
 }
 

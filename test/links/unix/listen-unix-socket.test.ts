@@ -190,7 +190,7 @@ describe("listenUnixSocket()", () => {
       expect(await readdir(dirname(path))).toEqual(["s.sock"]);
       await started[0]?.close();
     }
-  });
+  }, 120_000);
 
   it("close() leaves the path alone when another has taken it meanwhile", async () => {
     const path = await newPath();

@@ -24,7 +24,7 @@ async function serveEcho(): Promise<string> {
 /** A server that says nothing, and the sockets that came to it. */
 async function listenSilently(path: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
-  const server = createServer((socket) => sockets.push(socket.resume()));
+  const server = createServer((socket) => sockets.push(socket.on("error", () => {}).resume()));
   await listenRaw(path, server);
   afterThis(() => sockets.forEach((socket) => socket.destroy()));
   return sockets;
@@ -274,7 +274,10 @@ describe("unixSocket()", () => {
     const server = createServer((near) => {
       // A bridge that is cut: neither side says goodbye.
       const far = connect(path);
-      near.pipe(far).pipe(near);
+      near
+        .on("error", () => {})
+        .pipe(far.on("error", () => {}))
+        .pipe(near);
       cuts.push(() => [near, far].forEach((socket) => socket.destroy()));
     });
     const bridge = await newPath();

@@ -229,7 +229,7 @@ describe("webSocket()", () => {
 
   it("connect() ends at once, and lets go, when its signal fires", async () => {
     const sockets: import("node:net").Socket[] = [];
-    const server = createServer((socket) => sockets.push(socket.resume()));
+    const server = createServer((socket) => sockets.push(socket.on("error", () => {}).resume()));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     afterThis(() => server.close());

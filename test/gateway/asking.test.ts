@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Approvals } from "../../src/call/approvals.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { ClientPort } from "../../src/call/asker.ts";
@@ -15,9 +16,9 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", 
 afterEach(() => void vi.useRealTimers());
 
 /** A gateway over tools, whose `call` is called as a host does. */
-function gatewayOver(entries: readonly ToolEntry[]) {
+function gatewayOver(entries: readonly ToolEntry[], approvals = new Approvals()) {
   const bench = GatewayBench.over(entries);
-  const invoker = createInvoker({ report: () => {}, confirm: "refuse" });
+  const invoker = createInvoker({ report: () => {}, confirm: "refuse", approvals });
   const run = (args: JsonObject, asking: ClientPort) =>
     invoker.call(bench.tool("call"), args, new CallContext({ asking }));
   return { run, close: () => invoker.close() };
@@ -30,6 +31,30 @@ function counted(id: string, more: Partial<ToolEntry> = {}) {
 }
 
 describe("the call of a gateway", () => {
+  it("waits for a decision about each call of a batch before any runs, if its client shows no forms", async () => {
+    const approvals = new Approvals();
+    approvals.open({ changed: () => {} });
+    const all = [counted("a.first"), counted("a.second"), counted("a.third")];
+    const { run, close } = gatewayOver(
+      all.map(({ entry }) => entry),
+      approvals,
+    );
+    const calls = all.map(({ entry: { id } }) => ({ tool: id, input: {} }));
+    const called = run({ calls }, { kinds: new Set(["sample"]) });
+    while (approvals.waiting().length < 3) await new Promise((resolve) => setImmediate(resolve));
+    const waiting = approvals.waiting();
+    expect(waiting.map(({ tool }) => tool)).toEqual(["a.first", "a.second", "a.third"]);
+    for (const { id, tool } of waiting) {
+      expect(all.flatMap((one) => one.run.mock.calls)).toEqual([]);
+      approvals.decide(id, { agree: tool !== "a.second" });
+    }
+    expect(shortOf(await called)).toMatchObject({
+      results: [{ success: true }, { success: false }, { success: true }],
+    });
+    expect(all.map((one) => one.run.mock.calls.length)).toEqual([1, 0, 1]);
+    close();
+  });
+
   /** Calls in rounds, and gives consent to all that is asked. */
   async function consenting(run: ReturnType<typeof gatewayOver>["run"], args: JsonObject) {
     const rounds: unknown[] = [];

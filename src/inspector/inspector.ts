@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ApprovalDecision } from "../call/approvals.ts";
 import type { InspectedApp } from "../mcp/inspected-app.ts";
-import type { Observation, Refused, WorkEnd, WorkStart } from "../observe/observation.ts";
+import type { Observation, QuestionAsked, Refused, WorkEnd, WorkStart } from "../observe/observation.ts";
 import type { Observer } from "../observe/observers.ts";
 import type { Redactor } from "../observe/redact-secrets.ts";
 import { toDefined } from "../observe/to-defined.ts";
@@ -169,7 +169,7 @@ export class Inspector {
   readonly #parts: Parts = {
     calls: { read: () => listRunning(this.#app.parts.calls, (record) => this.#arguments.get(record)?.value) },
     questions: { read: () => this.#questions.list(this.#clock.now()) },
-    approvals: { read: () => this.#app.parts.approvals.waiting() },
+    approvals: { read: () => (this.#options.approve === true ? this.#app.parts.approvals.waiting() : []) },
     links: { read: () => this.#links() },
     exposure: { read: () => this.#app.version },
     clients: { read: () => this.#clients.list(this.#clock.now()), isSlow: true },
@@ -220,13 +220,19 @@ export class Inspector {
       case "stream-end":
         return this.#clients.streams(record, this.#clock.now());
       case "question-asked":
-        return this.#questions.asked(record, this.#clock.now());
+        return this.#asked(record);
       case "question-answered":
         return this.#questions.answered(record);
       case "link-up":
       case "link-down":
       case "mount-change":
     }
+  }
+
+  #asked(asked: QuestionAsked): void {
+    // Pages that may decide it show it as an approval.
+    if (asked.decidedOn !== undefined && this.#options.approve === true) return;
+    this.#questions.asked(asked, this.#clock.now());
   }
 
   #started({ id, arguments: given }: WorkStart): void {

@@ -167,6 +167,7 @@ export interface PageState {
   readonly clients: Cut<ClientRow>;
   readonly calls: Cut<CallRow>;
   readonly questions: Cut<QuestionRow>;
+  /** Empty unless pages may decide. */
   readonly approvals: readonly ApprovalRow[];
   readonly links: readonly LinkRow[];
   readonly values: Cut<ValueRow>;

@@ -70,6 +70,7 @@ const unsafeSentences: Sentences = {
   OVERFLOW: `too many operations are running, and ${unknownOutcome}`,
   DROPPED: `a part of the application that this needs was dropped, and ${unknownOutcome}`,
   CLOSED: `the application behind this is closing, and ${unknownOutcome}`,
+  ABORTED: `the call was cancelled, and ${unknownOutcome}`,
 };
 
 /** The same for faults. The message also has the id under which the fault is logged. */

@@ -224,8 +224,7 @@ export class ObservedRequest extends ObservedWork {
   }
 
   #end(outcome: WorkOutcome, readResult: () => JsonValue | undefined): void {
-    const callId = this.#call?.tracked?.requestId;
-    this.end(callId === undefined ? outcome : { ...outcome, callId }, readResult);
+    this.end(outcome, readResult, this.#call?.tracked?.requestId);
   }
 }
 

@@ -140,8 +140,9 @@ export class ObservedWork {
    * Records the end. Does nothing the second time.
    *
    * @param readResult - returns the structured result. Called only for observers with `values`.
+   * @param callId - the id of its call in `app.calls`.
    */
-  end(outcome: WorkOutcome & { readonly callId?: string }, readResult: () => JsonValue | undefined): void {
+  end(outcome: WorkOutcome, readResult: () => JsonValue | undefined, callId?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const ms = performance.now() - this.#startedAt;
@@ -152,6 +153,7 @@ export class ObservedWork {
       at: Date.now(),
       ms,
       ...outcome,
+      ...(callId === undefined ? undefined : { callId }),
     } as WorkEnd;
     Object.freeze(end);
     for (const subscription of this.#observers) subscription.tell(this.#withResult(subscription, end, readResult));

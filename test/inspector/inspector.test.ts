@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import {
   cell,
@@ -128,13 +128,14 @@ describe("an inspector", () => {
       });
     const { inspector } = inspect(app);
     const client = createTestClient(app);
-    const answer = client.tools.wait().catch((error: unknown) => error);
+    const answer = client.tools.wait();
     await new Promise((resolve) => setTimeout(resolve, 20));
     const [row] = inspector.snapshot().calls.rows;
     expect(row).toMatchObject({ tool: "wait", state: "running", progress: { done: 1, total: 3, message: "one" } });
     expect(inspector.cancel(row?.id ?? "")).toBe(true);
     expect(inspector.cancel(row?.id ?? "")).toBe(false);
-    expect(await answer).toMatchObject({ code: "ABORTED" });
+    // It may have changed something before.
+    expect(await answer).toMatchObject({ code: "ABORTED", text: expect.stringContaining("unknown") });
     expect(inspector.history({}).rows[0]).toMatchObject({ outcome: "cancelled", name: "wait" });
     expect(inspector.snapshot().calls).toEqual({ rows: [], more: 0 });
     await client.close();
@@ -176,5 +177,78 @@ describe("an inspector", () => {
     expect(inspector.exposure().version).toBe(version);
     await client.close();
     inspector.close();
+  });
+
+  it("shows watched values and their changes, with the value only with a redactor", async () => {
+    const surface = defineSurface("state", {
+      config: mcpResource(cell({ schema: z.object({ host: z.string(), pin: z.string().meta({ writeOnly: true }) }) })),
+      big: mcpResource(cell({ schema: z.string() })),
+    });
+    const [config, big] = [cellSource({ host: "a", pin: "sentinel" }), cellSource("x".repeat(5_000_000))];
+    const app = mcp(surface).implement({ config, big });
+    const [plain, redacted] = [inspect(app).inspector, inspect(app, { values: redactSecrets() }).inspector];
+    const client = createTestClient(app);
+    await client.watch("config", () => {});
+    await client.watch("big", () => {});
+    config.set({ host: "b", pin: "sentinel" });
+    await vi.waitFor(() => expect(plain.snapshot().values.rows[0]?.changes).toBe(1));
+    const shown = { uri: "surface://state/config", watchers: 1, isStale: false, changes: 1, bytes: 29 };
+    expect(plain.snapshot().values.rows[0]).toEqual({ ...shown, changedAt: expect.any(Number) });
+    const { rows } = redacted.snapshot().values;
+    expect(rows[0]).toMatchObject({ ...shown, value: { host: "b", pin: "[redacted]" } });
+    expect(rows[1]?.bytes).toBe(5_000_002);
+    expect(JSON.stringify(rows).length).toBeLessThan(20_000);
+    await client.close();
+    expect(plain.snapshot().values).toEqual({ rows: [], more: 0 });
+    plain.close();
+    redacted.close();
+  });
+
+  it("decides a confirmation that no client can show, if pages may", async () => {
+    const surface = defineSurface("money", { level: mcpResource(cell({ schema: z.int() })) });
+    const app = mcp(surface)
+      .implement({ level: cellSource(1) })
+      .tools({ pay: { confirm: true, handler: () => "paid" } });
+    const [reader, approver] = [inspect(app).inspector, inspect(app, { approve: true }).inspector];
+    const client = createTestClient(app);
+    const paid = client.tools.pay();
+    await vi.waitFor(() => expect(approver.snapshot().approvals).toHaveLength(1));
+    const [approval] = approver.snapshot().approvals;
+    expect(approval).toMatchObject({ tool: "pay", caller: "anonymous" });
+    expect(reader.decide(approval?.id ?? "", { agree: true })).toBe(false);
+    expect(approver.decide("unknown", { agree: true })).toBe(false);
+    expect(approver.decide(approval?.id ?? "", { agree: true })).toBe(true);
+    expect(await paid).toMatchObject({ isError: false, text: "paid" });
+    expect(approver.snapshot().approvals).toEqual([]);
+    approver.close();
+    expect(await client.tools.pay()).toMatchObject({ isError: true });
+    await client.close();
+    reader.close();
+  });
+
+  it("goes on when its app is closed and opened again, and beside another inspector", async () => {
+    const { app } = createObservedApp();
+    const [first, second] = [inspect(app).inspector, inspect(app).inspector];
+    const versions = [first.exposure().version];
+    for (let round = 0; round < 2; round += 1) {
+      const client = createTestClient(app);
+      await client.tools.echo({ text: "a" });
+      expect(first.exposure().entries.length).toBeGreaterThan(5);
+      versions.push(first.exposure().version);
+      await client.close();
+      expect(first.exposure().entries).toEqual([]);
+    }
+    expect(new Set(versions).size).toBe(3);
+    expect(first.history({ tool: "echo" }).rows).toHaveLength(2);
+    expect(first.history({})).toEqual(second.history({}));
+    expect(first.snapshot().app.instance).not.toBe(second.snapshot().app.instance);
+    first.close();
+    first.close();
+    const client = createTestClient(app);
+    await client.tools.echo({ text: "a" });
+    await client.close();
+    expect(first.history({ tool: "echo" }).rows).toHaveLength(2);
+    expect(second.history({ tool: "echo" }).rows).toHaveLength(3);
+    second.close();
   });
 });

@@ -12,6 +12,7 @@ import type { Link } from "../links/link.ts";
 import { InspectedApp, kInspected } from "../mcp/inspected-app.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Observers, type ObserverOption } from "../observe/observers.ts";
+import { createReporter } from "../surface/fault.ts";
 import { stdio } from "../stdio/stdio.ts";
 import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
@@ -43,7 +44,8 @@ class App implements ServableApp {
     const approvals = new Approvals({ report: onFault });
     const { surface, exposures, confirm } = parts;
     const info = toInfo(parts);
-    const inspected = new InspectedApp({ info, surface, exposures, confirm, observers, calls, approvals });
+    const report = createReporter({ onFault });
+    const inspected = new InspectedApp({ info, surface, exposures, confirm, observers, calls, approvals, report });
     const definition = { ...parts, calls, approvals, observers, inspected };
     for (const observer of [observe].flat()) observers.add(observer);
     claimNames(definition);

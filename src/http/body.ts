@@ -11,6 +11,24 @@ export function decodeBody(bytes: Uint8Array): string | undefined {
   }
 }
 
+const usualType = "application/json";
+
+const utf8 = /^"?utf-?8"?$/;
+
+/**
+ * Returns whether a media type is JSON in UTF-8. The server refuses other types unread: a browser lets every page send forms and
+ * plain text to any server, but not JSON (CVE-2026-33252).
+ */
+export function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === usualType) return true;
+  const [type, ...params] = (contentType ?? "").toLowerCase().split(";");
+  if (type?.trim() !== usualType) return false;
+  return params.every((param) => {
+    const [name, ...value] = param.split("=");
+    return name?.trim() !== "charset" || utf8.test(value.join("=").trim());
+  });
+}
+
 const initialBytes = 1024;
 const nothing = new Uint8Array(0);
 

@@ -1,4 +1,5 @@
 import { clipText } from "../schema/visible-text.ts";
+import { isJsonType } from "./body.ts";
 import type { HttpRequest, HttpAnswer } from "./message.ts";
 import { refuseHeader, refuseRequest, type HttpRefusal } from "./respond.ts";
 
@@ -175,25 +176,8 @@ export function decodeHeaderValue(value: string): string | undefined {
 }
 
 // The headers of most clients, which are compared first.
-const usualType = "application/json";
 const usualAccept = "application/json, text/event-stream";
 const usualTypes = usualAccept.split(", ");
-
-const utf8 = /^"?utf-?8"?$/;
-
-/**
- * Returns whether a media type is JSON in UTF-8. The server refuses other types unread: a browser lets every page send forms and
- * plain text to any server, but not JSON (CVE-2026-33252).
- */
-export function isJsonType(contentType: string | undefined): boolean {
-  if (contentType === usualType) return true;
-  const [type, ...params] = (contentType ?? "").toLowerCase().split(";");
-  if (type?.trim() !== usualType) return false;
-  return params.every((param) => {
-    const [name, ...value] = param.split("=");
-    return name?.trim() !== "charset" || utf8.test(value.join("=").trim());
-  });
-}
 
 const zeroQuality = /^\s*q\s*=\s*0(?:\.0*)?\s*$/;
 

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SurfaceError } from "../errors.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
-import { announce, inspector } from "../mcp/announce.ts";
+import { announce, inspector as inspectorCommand } from "../mcp/announce.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
+import { escapeInvisible } from "../schema/visible-text.ts";
 import { Scope } from "../spine/scope.ts";
 import { internalError } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toAuthority } from "./addresses.ts";
 import { abortingMs, appClosingMs, closeApp, HttpCore, type HttpStats } from "./core.ts";
+import { readListen } from "./inspector/inspector-options.ts";
 import { Connections } from "./node/connections.ts";
 import { createNodeListener } from "./node/node-request.ts";
 import {
@@ -22,11 +24,21 @@ import {
 import { startingChannel } from "./starting.ts";
 import { createFetchHandler } from "./web.ts";
 
+/** The live page of a running server. */
+export interface ServedPage {
+  /** Its address, which needs the cookie that a link sets. */
+  readonly url: string;
+  /** Creates a link that opens the page in one browser, once. The last 16 unused links work. */
+  link(this: void): string;
+}
+
 /** A running server. */
 export interface HttpServing extends Serving {
   /** URL of the MCP endpoint. */
   readonly url: string;
   readonly port: number;
+  /** The live page. Left out without the option `inspector`. */
+  readonly inspector?: ServedPage;
   /** Returns the state of the server, and what it has counted. */
   stats(this: void): HttpStats;
   /**
@@ -40,6 +52,21 @@ export interface HttpServing extends Serving {
 /** Longest time to close after the drain, in milliseconds. Then the process exits all the same. */
 const closingMs = abortingMs + appClosingMs + 500;
 
+/** Opens the live page of a server that has one. It stays open while the server drains. */
+async function openPage(
+  app: ServableApp,
+  { inspector }: ResolvedServer,
+  scope: Scope,
+): Promise<ServedPage | undefined> {
+  if (inspector === false) return undefined;
+  const read = readListen(inspector === true ? {} : inspector);
+  // Loaded only by servers that have the page.
+  const { openInspectorServer } = await import("./inspector/serve-inspector.ts");
+  const { url, link, close } = await openInspectorServer(app, read);
+  scope.add(close);
+  return Object.freeze({ url, link });
+}
+
 async function open(
   app: ServableApp,
   options: ResolvedServer,
@@ -52,6 +79,7 @@ async function open(
   scope.add(() => closeApp(runtime, core.running()));
   const closeCore = scope.add(() => core.close(async () => {}));
   await core.ready;
+  const page = await openPage(app, options, scope);
   // Loaded only by servers that listen.
   const { openServer } = await import("./node/open-server.ts");
   const server = await openServer(core.serve, options, core.budgets);
@@ -65,13 +93,17 @@ async function open(
   const url = `http://${toAuthority(options.host)}:${port}${options.path}`;
   const hint =
     options.auth === undefined
-      ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
+      ? `; look at it with: ${inspectorCommand} --cli ${url} --transport http --method tools/list`
       : `; access tokens need the scope "${runtime.scopes.read}" to read, and "${runtime.scopes.write}" to change anything`;
   // With tokens, the view of the anonymous caller says nothing about other callers.
   if (options.auth === undefined || process.stderr.isTTY) {
     announce({ runtime, served: `at ${url}${hint}`, isTerminal: process.stderr.isTTY });
   }
-  return { url, port, stats: core.stats };
+  if (page === undefined) return { url, port, stats: core.stats };
+  // Also into a log file: a link is the only way to the page.
+  const line = `${runtime.info.name}: live page at ${page.link()} (opens once)`;
+  process.stderr.write(`${escapeInvisible(line)}\n`);
+  return { url, port, stats: core.stats, inspector: page };
 }
 
 async function start(app: ServableApp, options: HttpOptions): Promise<HttpServing> {

@@ -1,4 +1,10 @@
-export { http, httpHandler, type HttpHandler, type HttpServing } from "./http.ts";
+export { http, httpHandler, type HttpHandler, type HttpServing, type ServedPage } from "./http.ts";
+export { inspectorHandler, type InspectorHandler } from "./inspector/inspector-handler.ts";
+export type {
+  InspectorHandlerOptions,
+  InspectorListenOptions,
+  LivePageOptions,
+} from "./inspector/inspector-options.ts";
 export type { AddressedRequest } from "./addresses.ts";
 export type { Stage, StageCounts } from "./admission.ts";
 export type { HttpLimits, LimitOptions, LimitUse } from "./budgets.ts";

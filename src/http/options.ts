@@ -21,6 +21,7 @@ import { type AddressedRequest, isLoopback, isLoopbackAuthority, toAuthority } f
 import type { HttpAuth } from "./auth/http-auth.ts";
 import { forEachLimit, type HttpLimits, type LimitOptions, type ResolvedLimits, resolveLimits } from "./budgets.ts";
 import type { AllowedOrigins } from "./check-head.ts";
+import { type InspectorListenOptions, inspectorListenFields } from "./inspector/inspector-options.ts";
 
 /** Limits on the tool calls of one caller, all tools together. */
 export interface RateLimits {
@@ -137,6 +138,11 @@ export interface HttpOptions extends HttpHandlerOptions {
   readonly requestTimeoutMs?: number;
   /** Whether SIGTERM and SIGINT end the process, with code 0, after the server has closed. Default `true`. */
   readonly exit?: boolean;
+  /**
+   * Serves the live page to browsers on this machine only, and writes its link to standard error.
+   * @default false
+   */
+  readonly inspector?: boolean | InspectorListenOptions;
 }
 
 /** The bounds in force: options or their defaults. */
@@ -247,6 +253,14 @@ const origin = matching(
   /^https?:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[0-9]{1,5})?$/i,
 );
 
+const inspectorOptions = object<InspectorListenOptions>(inspectorListenFields);
+const inspectorOption: Option = {
+  problem(value, path) {
+    if (typeof value === "boolean") return undefined;
+    return isObject(value) ? inspectorOptions.problem(value, path) : `"${path}" must be true, false or options`;
+  },
+};
+
 const sessionsOption = option('true, false or "sticky"', (value) => typeof value === "boolean" || value === "sticky");
 
 type HandlerDefaults =
@@ -287,6 +301,7 @@ export const serverFields: OptionFields<HttpOptions> &
   headersTimeoutMs: withDefault(stallTime, 10_000),
   requestTimeoutMs: withDefault(stallTime, 30_000),
   exit: withDefault(flag, true),
+  inspector: withDefault(inspectorOption, false),
 };
 
 /** The options of a handler, with their defaults. */

@@ -5,6 +5,7 @@ import type { MemberExposure } from "../catalog/read-exposures.ts";
 import type { ResourceWatches } from "../catalog/resources/resource-watches.ts";
 import type { LinkChange } from "../links/dial-link.ts";
 import type { Observers } from "../observe/observers.ts";
+import type { FaultReporter } from "../surface/fault.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
@@ -20,6 +21,7 @@ export interface InspectedDefinition {
   readonly confirm: ConfirmRule | undefined;
   readonly observers: Observers;
   readonly calls: CallTree;
+  readonly report: FaultReporter;
   readonly approvals: Approvals;
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { askingFields, mcpFields } from "../../src/builder/app-definition.ts";
 import { askTimeoutFields } from "../../src/catalog/asking/asking.ts";
+import { inspectorListenFields } from "../../src/http/inspector/inspector-options.ts";
 import { handlerFields, rateFields, serverFields } from "../../src/http/options.ts";
 import type { Option } from "../../src/options/option.ts";
 import { stdioFields } from "../../src/stdio/stdio.ts";
@@ -26,7 +27,7 @@ const tables: Readonly<Record<string, Fields>> = {
   "`asking` of `mcp(surface, options)`": { ...within("timeoutMs", askTimeoutFields), ...asking },
   "`stdio(options)`": stdioFields,
   "`http(options)` and `httpHandler(app, options)`": { ...handlerFields, ...within("rateLimit", rateFields) },
-  "`http(options)` only": serverOnly,
+  "`http(options)` only": { ...serverOnly, ...within("inspector", inspectorListenFields) },
 };
 
 /** The cells "option" and "default" of the table below a heading; without backticks and quotes. */

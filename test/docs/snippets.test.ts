@@ -37,7 +37,7 @@ import { createRouterClient, os } from "@orpc/server";
 import { fromTrpc, loadTrpc, mcpTrpc } from "surface-mcp/from/trpc";
 import { initTRPC } from "@trpc/server";
 import { fromOpenApi, mcpOpenApi, operations, type OpenApiDocument } from "surface-mcp/from/openapi";
-import { http, httpHandler } from "surface-mcp/http";
+import { http, httpHandler, inspectorHandler } from "surface-mcp/http";
 import { attach } from "surface-mcp/sdk-v1";
 import { createTestClient } from "surface-mcp/testing";
 import { expectError, expectType } from "tsd";

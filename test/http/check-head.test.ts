@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decodeHeaderValue, HostList, OriginList, acceptsType, isJsonType } from "../../src/http/check-head.ts";
+import { isJsonType } from "../../src/http/body.ts";
+import { decodeHeaderValue, HostList, OriginList, acceptsType } from "../../src/http/check-head.ts";
 
 describe("a list of hosts", () => {
   const hosts = new HostList(["localhost", "127.0.0.1", "[::1]", "ci.example:8443", "App.example"]);

@@ -40,6 +40,7 @@ describe("the options of http()", () => {
       requestTimeoutMs: 30_000,
       drainMs: 10_000,
       exit: true,
+      inspector: false,
     });
   });
 
@@ -128,14 +129,24 @@ describe("the options of http()", () => {
     ["an address with a port", { host: "[::1]" }],
     ["a head that may take longer than the whole", { headersTimeoutMs: 31_000 }],
     ["an exit that is neither", { exit: "no" }],
+    ["an inspector that is neither", { inspector: "yes" }],
+    ["an inspector of null", { inspector: null }],
+    ["an inspector with a host", { inspector: { host: "0.0.0.0" } }],
+    ["an inspector on no port", { inspector: { port: -1 } }],
+    ["an inspector that shows values without a redactor", { inspector: { values: true } }],
+    ["an inspector that looks back on everything", { inspector: { history: Infinity } }],
+    ["an inspector that approves by a text", { inspector: { approve: "true" } }],
   ])("are refused when there is %s", (_what, options) => {
     // What a caller without the compiler could write.
     expect(() => resolveServerOptions(options as HttpOptions)).toThrow(invalid);
   });
 
-  it.each(["port", "host", "exit", "headersTimeoutMs"])("of a handler refuse %s, which only servers have", (name) => {
-    expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);
-  });
+  it.each(["port", "host", "exit", "headersTimeoutMs", "inspector"])(
+    "of a handler refuse %s, which only servers have",
+    (name) => {
+      expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);
+    },
+  );
 
   it("have their defaults when they are undefined", () => {
     // As above.

@@ -1,4 +1,7 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { root } from "../architecture/source.ts";
 import { type Trace, traceServer } from "./traced-server.ts";
 
 const initialize = {
@@ -58,5 +61,16 @@ describe("a stdio face before its first answer", () => {
   it("has loaded no more modules than its budget when it answers initialize", () => {
     expect(trace.modules.length).toBeGreaterThan(50);
     expect(trace.modules.length).toBeLessThanOrEqual(budget);
+  });
+});
+
+describe("a server over HTTP before its first answer", () => {
+  it("has loaded nothing of the live page without the option", async () => {
+    const { trace: loaded } = await traceServer([initialize], "http-server.mjs");
+    const chunks = loaded.modules.flatMap((one) => /\/dist\/(.*\.js)$/.exec(one)?.[1] ?? []);
+    expect(chunks).toContain("http/index.js");
+    // The file that is loaded with the option.
+    expect(readdirSync(join(root, "dist/chunks"))).toContain("serve-inspector.js");
+    expect(chunks.filter((one) => one.includes("inspector"))).toEqual([]);
   });
 });

@@ -91,7 +91,7 @@ describe("the packed package", () => {
   });
 
   it("stays within its number of files and bytes when it is packed", () => {
-    expect(packed.length).toBeLessThanOrEqual(173);
-    expect(packedBytes).toBeLessThanOrEqual(690_000);
+    expect(packed.length).toBeLessThanOrEqual(177);
+    expect(packedBytes).toBeLessThanOrEqual(710_000);
   });
 });

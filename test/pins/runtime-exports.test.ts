@@ -64,6 +64,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "fromRateLimiterFlexible",
     "http",
     "httpHandler",
+    "inspectorHandler",
     "memoryLimiter",
     "oauthResource",
     "tokenRegistry",

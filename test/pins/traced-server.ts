@@ -30,10 +30,13 @@ async function end(server: ChildProcessWithoutNullStreams): Promise<void> {
   await gone;
 }
 
-/** Starts the fixture server, sends it `requests`, waits for an answer to the last, and says what it loaded until then. */
-export async function traceServer(requests: readonly { id: number }[]): Promise<{ answer: string; trace: Trace }> {
+/** Starts a fixture server, sends it `requests`, waits for an answer to the last, and says what it loaded until then. */
+export async function traceServer(
+  requests: readonly { id: number }[],
+  fixture = "stdio-server.mjs",
+): Promise<{ answer: string; trace: Trace }> {
   const preload = join(fixtures, "trace-modules.mjs");
-  const server = spawn(process.execPath, ["--import", preload, join(fixtures, "stdio-server.mjs")], { cwd: root });
+  const server = spawn(process.execPath, ["--import", preload, join(fixtures, fixture)], { cwd: root });
   try {
     const last = requests.at(-1)?.id ?? 0;
     const answered = nextLine(server.stdout, (line) => JSON.parse(line).id === last);

@@ -1,4 +1,4 @@
-import { isJsonType } from "../check-head.ts";
+import { isJsonType } from "../body.ts";
 import type { HttpRequest } from "../message.ts";
 import type { PageRefusal } from "./page-answers.ts";
 import type { PageAddress } from "./page-address.ts";

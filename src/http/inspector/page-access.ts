@@ -47,7 +47,7 @@ export class PageAccess {
   createLink(): string {
     const { text, digest } = createSecret();
     if (this.#tokens.push(digest) > maxLinks) this.#tokens.shift();
-    return `${this.#address.url}#${text}`;
+    return `${this.#address.url}#token=${text}`;
   }
 
   /** Uses up a token. Returns the value of `Set-Cookie`, or the reason for its refusal. */

@@ -1,8 +1,8 @@
+import type { Inspector } from "../../inspector/inspector.ts";
 import type { OptionFields } from "../../options/option.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "../message.ts";
 import { checkBodyHead, checkHost, checkSender } from "./check-page-request.ts";
-import type { InspectorPort } from "./inspector-port.ts";
 import type { PageAccess } from "./page-access.ts";
 import type { PageAddress } from "./page-address.ts";
 import { noContent, pageHeaders, toJson, toErrorAnswer, type PageRefusal } from "./page-answers.ts";
@@ -19,9 +19,15 @@ import {
   readPageQuery,
 } from "./read-page-request.ts";
 
+/** What the routes need of an inspector. */
+export type PageSource = Pick<
+  Inspector,
+  "snapshot" | "subscribe" | "history" | "exposure" | "entry" | "cancel" | "decide"
+>;
+
 /** Dependencies of {@link PageRoutes}. */
 export interface PageRoutesDeps {
-  readonly inspector: InspectorPort;
+  readonly inspector: PageSource;
   readonly address: PageAddress;
   readonly access: PageAccess;
   readonly files: PageFiles;
@@ -59,7 +65,7 @@ export class PageRoutes {
       ["events", { method: "GET", serve: (_request, reply) => this.#stream(reply) }],
       ["history", get(historyFields, (filters) => toJson(inspector.history(filters)))],
       ["exposure", get(noFields, () => toJson(inspector.exposure()))],
-      ["entry", get(entryFields, ({ id }) => toFound(inspector.entry(id)))],
+      ["entry", get(entryFields, ({ id, kind }) => toFound(inspector.entry(id, kind)))],
       ["cancel", this.#post(cancelFields, ({ call }) => toDone(inspector.cancel(call)))],
     ];
     const decide = this.#post(decideFields, ({ approval, ...decision }) =>

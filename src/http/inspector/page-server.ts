@@ -1,17 +1,11 @@
 import { Budget } from "../../spine/budget.ts";
-import { systemClock } from "../../surface/system-clock.ts";
 import type { HttpServe } from "../message.ts";
-import { type ListenOptions, openServer } from "../node/open-server.ts";
-import { PageAccess } from "./page-access.ts";
-import { toPageAddress } from "./page-address.ts";
+import type { ListenOptions } from "../node/open-server.ts";
+import { createPage, type Page, type PageDeps } from "./create-page.ts";
 import { pageHeaders, toErrorAnswer } from "./page-answers.ts";
-import { PageRoutes, type PageRoutesDeps } from "./page-routes.ts";
 
 /** The live page on a listener that only this machine can reach. Call `close()` when done. */
-export interface PageServer {
-  readonly url: string;
-  /** Creates a link that opens the page in one browser. */
-  link(this: void): string;
+export interface PageServer extends Pick<Page, "url" | "link"> {
   /** Ends every stream, and the listener. Callable twice. */
   close(this: void): Promise<void>;
 }
@@ -30,17 +24,17 @@ const options: Omit<ListenOptions, "port"> = {
 /**
  * Listens for the browsers of one machine.
  *
+ * @param port - 0: any free port.
  * @throws SurfaceError as `openServer()`.
  */
-export async function openPageServer(
-  port: number,
-  deps: Omit<PageRoutesDeps, "address" | "access" | "clock">,
-): Promise<PageServer> {
+export async function openPageServer(port: number, deps: PageDeps): Promise<PageServer> {
   // The address has the port, which is known last.
   let serve: HttpServe = (_request, reply) => {
     reply.extraHeaders = pageHeaders;
     reply.answer(toErrorAnswer("closing"));
   };
+  // Loaded as by `http()`, so that both have one copy.
+  const { openServer } = await import("../node/open-server.ts");
   const server = await openServer(
     (request, reply) => serve(request, reply),
     { ...options, port },
@@ -49,14 +43,12 @@ export async function openPageServer(
       connections: new Budget({ total: maxConnections, perKey: maxConnections }),
     },
   );
-  const address = toPageAddress(new URL(`http://${host}:${server.port}/`));
-  const access = new PageAccess(address, systemClock);
-  const routes = new PageRoutes({ ...deps, address, access, clock: systemClock });
-  ({ serve } = routes);
+  const page = createPage(new URL(`http://${host}:${server.port}/`), deps);
+  ({ serve } = page);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    routes.close();
+    page.close();
     await server.close();
   };
-  return { url: address.url, link: () => access.createLink(), close: () => (closing ??= close()) };
+  return { url: page.url, link: page.link, close: () => (closing ??= close()) };
 }

@@ -1,7 +1,7 @@
+import type { Inspector } from "../../inspector/inspector.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { EventSink, HttpReply } from "../message.ts";
 import { eventStreamHeaders, KeepAlive, StallTimer } from "../sse.ts";
-import type { InspectorPort } from "./inspector-port.ts";
 
 /** Open streams. Their browsers have the cookie, so this bounds mistakes, not attacks. */
 const maxStreams = 64;
@@ -13,7 +13,7 @@ const stallMs = 60_000;
 
 /** Dependencies of {@link PageStreams}. */
 export interface PageStreamsDeps {
-  readonly inspector: Pick<InspectorPort, "snapshot" | "subscribe">;
+  readonly inspector: Pick<Inspector, "snapshot" | "subscribe">;
   readonly clock: Clock;
   /** Receives an error of the inspector. */
   readonly fail: (cause: unknown) => void;

@@ -1,7 +1,8 @@
+import type { HistoryFilter } from "../../inspector/history.ts";
+import type { ExposureRow } from "../../inspector/messages.ts";
 import { boundedText, flag, object, oneOf, required, wholeNumber, type OptionFields } from "../../options/option.ts";
 import type { Outcome } from "../../observe/observation.ts";
 import { decodeBody } from "../body.ts";
-import type { HistoryFilters } from "./inspector-port.ts";
 
 const longText = boundedText(2048);
 
@@ -18,7 +19,7 @@ const outcomes = Object.keys({
 } satisfies Record<Outcome, true>);
 
 /** Parameters of `GET /history`. */
-export const historyFields: OptionFields<HistoryFilters> = {
+export const historyFields: OptionFields<HistoryFilter> = {
   before: wholeNumber(1),
   tool: longText,
   caller: longText,
@@ -26,13 +27,18 @@ export const historyFields: OptionFields<HistoryFilters> = {
   limit: wholeNumber(1, 500),
 };
 
-/** Names an entry or a call. */
-export interface IdField {
-  readonly id: string;
-}
+const kinds = Object.keys({
+  tool: true,
+  resource: true,
+  template: true,
+  prompt: true,
+} satisfies Record<ExposureRow["kind"], true>);
 
 /** Parameters of `GET /entry`. */
-export const entryFields: OptionFields<IdField> = { id: required(longText) };
+export const entryFields: OptionFields<{ readonly id: string; readonly kind?: ExposureRow["kind"] }> = {
+  id: required(longText),
+  kind: oneOf(...kinds),
+};
 
 /** Fields of `POST /enter`. */
 export const enterFields: OptionFields<{ readonly token: string }> = { token: required(longText) };

@@ -9,7 +9,7 @@ describe("the link of the live page", () => {
   it("has a token of 32 bytes in the fragment, and opens one browser", async () => {
     const { url, link } = await openPage();
     const once = link();
-    expect(once).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/);
+    expect(once).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/);
     const first = await post(`${url}enter`, { token: tokenOf(once) });
     expect([first.status, await first.text()]).toEqual([204, ""]);
     const second = await post(`${url}enter`, { token: tokenOf(once) });
@@ -131,7 +131,7 @@ describe("the cookie of the live page", () => {
       after: () => () => {},
     });
     const link = access.createLink();
-    expect(link).toMatch(/^https:\/\/ci\.example\/ops\/mcp\/#/);
+    expect(link).toMatch(/^https:\/\/ci\.example\/ops\/mcp\/#token=/);
     const entered = access.enter(tokenOf(link));
     expect(entered).toEqual({
       cookie: expect.stringMatching(

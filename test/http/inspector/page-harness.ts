@@ -1,7 +1,7 @@
 import { RawClient } from "../node/raw-client.ts";
-import type { PageSnapshot } from "../../../src/inspector/messages.ts";
+import type { PageExposure, PageSnapshot } from "../../../src/inspector/messages.ts";
 import type { HttpAnswer } from "../../../src/http/message.ts";
-import type { InspectorPort } from "../../../src/http/inspector/inspector-port.ts";
+import type { PageSource } from "../../../src/http/inspector/page-routes.ts";
 import type { PageFiles } from "../../../src/http/inspector/page-files.ts";
 import { openPageServer, type PageServer } from "../../../src/http/inspector/page-server.ts";
 
@@ -38,7 +38,7 @@ function toSnapshot(at: number, filler: string): PageSnapshot {
 }
 
 /** An inspector whose updates a test sends, and which keeps what it was asked to do. */
-export class FakeInspector implements InspectorPort {
+export class FakeInspector implements PageSource {
   /** Calls of the routes, as `name` and arguments. */
   readonly heard: unknown[][] = [];
   readonly listeners = new Set<(json: string) => void>();
@@ -69,13 +69,13 @@ export class FakeInspector implements InspectorPort {
     return { rows: [] };
   }
 
-  exposure(): { version: number; views: []; entries: []; unexposed: [] } {
+  exposure(): PageExposure {
     this.#hear("exposure");
-    return { version: 1, views: [], entries: [], unexposed: [] };
+    return { version: 1, views: [], entries: [], unexposed: [], more: { views: 0, entries: 0, unexposed: 0 } };
   }
 
-  entry(id: string): { id: string; json: null } | undefined {
-    this.#hear("entry", id);
+  entry(id: string, kind?: string): { id: string; json: null } | undefined {
+    this.#hear("entry", id, ...(kind === undefined ? [] : [kind]));
     return id === "known" ? { id, json: null } : undefined;
   }
 
@@ -126,7 +126,7 @@ export async function closePages(): Promise<void> {
 
 /** Returns the token of a link. */
 export function tokenOf(link: string): string {
-  return new URL(link).hash.slice(1);
+  return new URL(link).hash.replace("#token=", "");
 }
 
 /** Returns the cookie that a response sets, as a browser sends it. */

@@ -46,6 +46,7 @@ describe("the routes of the live page", () => {
     expect(await get("history?before=7&tool=a%20b&caller=c&outcome=ok&limit=500")).toEqual({ rows: [] });
     expect(await get("exposure")).toMatchObject({ version: 1 });
     expect(await get("entry?id=known")).toEqual({ id: "known", json: null });
+    expect(await get("entry?id=known&kind=prompt")).toEqual({ id: "known", json: null });
     const statuses = [
       await post(`${url}cancel`, { call: "known" }, { cookie }),
       await post(`${url}cancel`, { call: "ended" }, { cookie }),
@@ -57,6 +58,7 @@ describe("the routes of the live page", () => {
       ["history", { before: 7, tool: "a b", caller: "c", outcome: "ok", limit: 500 }],
       ["exposure"],
       ["entry", "known"],
+      ["entry", "known", "prompt"],
       ["cancel", "known"],
       ["cancel", "ended"],
       ["decide", "known", { agree: true, word: "drop" }],
@@ -87,6 +89,7 @@ describe("the routes of the live page", () => {
     "entry",
     "entry?id=",
     "entry?id=a&x=b",
+    "entry?id=a&kind=member",
     "exposure?x=1",
   ])("refuse the query of %s", async (path) => {
     const { url, enter, inspector } = await openPage();

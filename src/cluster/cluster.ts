@@ -123,6 +123,11 @@ export interface Cluster {
   readonly limiter: Limiter;
   /** Whether the store answers at present. */
   readonly isAvailable: boolean;
+  /**
+   * Number of times that this replica gave no sign of life for ten seconds, so that others may have answered for it. Grows as soon as this
+   * process wakes from a pause.
+   */
+  readonly lapses: number;
   /** Resolves with whether a replica has given a sign of life within the last ten seconds. */
   isAlive(replica: string): Promise<boolean>;
   open(options: OpenClusterOptions): OpenedCluster;

@@ -61,6 +61,11 @@ export function redis(client: RedisClient, options: RedisOptions = {}): Cluster 
   return new RedisCluster(adaptClient(client), prefix);
 }
 
+/** Returns milliseconds by two clocks: one may stand still while the machine sleeps, the other may be set back. */
+function clocks(): readonly number[] {
+  return [performance.now(), Date.now()];
+}
+
 class RedisCluster implements Cluster {
   readonly replica: string = randomBytes(12).toString("hex");
   readonly bus: NumberedBus;
@@ -75,6 +80,10 @@ class RedisCluster implements Cluster {
   #app = "";
   /** The text of the format key that belongs to this app. A new one is that of an emptied Redis. */
   #format = "";
+  /** The times by {@link clocks} when the lease was last renewed. */
+  #renewedAt = clocks();
+  #lapses = 0;
+  #isLapsed = false;
   #isSubscribed = false;
   #isBeating = false;
   /** Milliseconds, as of `performance`, until which a client that is not connected yet is no trouble. */
@@ -112,6 +121,13 @@ class RedisCluster implements Cluster {
     return this.#commands.isReachable && !this.#troubles.has("away") && !this.#troubles.has("full");
   }
 
+  get lapses(): number {
+    const isOver = clocks().some((now, at) => now - (this.#renewedAt[at] ?? now) > leaseMs);
+    if (isOver && !this.#isLapsed) this.#lapses++;
+    this.#isLapsed ||= isOver;
+    return this.#lapses;
+  }
+
   async isAlive(replica: string): Promise<boolean> {
     return Number(await this.#commands.run("EXISTS", this.#commands.key("alive", replica))) === 1;
   }
@@ -141,6 +157,7 @@ class RedisCluster implements Cluster {
   #start(app: string): void {
     this.#app = app;
     this.#startsUntil = performance.now() + readyMs;
+    this.#renew(clocks());
     this.#endErrors = this.#client.onError((cause) => this.#report("away", cause));
     this.#subscribe();
     void this.#beat();
@@ -201,6 +218,7 @@ class RedisCluster implements Cluster {
   /** Gives a sign of life. Resolves with `false` if Redis did not take it. */
   async #tryBeat(): Promise<boolean> {
     const { message, confirm } = this.bus.beat();
+    const sentAt = clocks();
     const keys = [`${this.#commands.prefix}:format`, this.#commands.key("alive", this.replica), this.#channel];
     const mine = JSON.stringify({ version: formatVersion, app: this.#app, since: randomBytes(6).toString("hex") });
     try {
@@ -208,6 +226,7 @@ class RedisCluster implements Cluster {
       const format = String(await this.#commands.sendScript(beatScript, keys, args));
       if (format !== this.#format) return this.#judge(format) && (await this.#tryBeat());
       confirm();
+      this.#renew(sentAt);
       this.#startsUntil = 0;
       if (this.#troubles.has("away") || this.#troubles.has("full")) this.bus.gap();
       for (const trouble of ["away", "full"] as const) this.#troubles.delete(trouble);
@@ -216,6 +235,13 @@ class RedisCluster implements Cluster {
       // The command reported it.
       return false;
     }
+  }
+
+  #renew(sentAt: readonly number[]): void {
+    // Counts the lease that has ended, if nothing has looked since.
+    void this.lapses;
+    this.#renewedAt = sentAt;
+    this.#isLapsed = false;
   }
 
   /** Accepts the format that was found, or refuses every command. */

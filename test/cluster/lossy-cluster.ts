@@ -41,6 +41,7 @@ export class LossyCluster {
       log: { append: away, read: away },
       limiter: { take: away },
       isAvailable: false,
+      lapses: 0,
       isAlive: away,
       open: () => ({ ready: away(), close: async () => {} }),
     };

@@ -29,7 +29,7 @@ export interface MemoryHub {
   join(): Cluster;
   /** Takes a replica off the network. */
   cut(replica: string): void;
-  /** Ends {@link cut}. */
+  /** Ends {@link cut}, after more than ten seconds. */
   heal(replica: string): void;
   /** Takes the store and the bus away from all replicas, or gives them back. */
   setAvailable(isAvailable: boolean): void;
@@ -82,6 +82,7 @@ class Hub implements MemoryHub {
   heal(replica: string): void {
     const member = this.#memberOf(replica);
     member.isCut = false;
+    member.lapses++;
     member.gap();
     this.beat();
   }
@@ -140,6 +141,7 @@ class Member implements Cluster {
   sent = 0;
   isCut = false;
   isDead = false;
+  lapses = 0;
   readonly #hub: Hub;
   readonly #heard = new Map<Member, number>();
   readonly #listeners = new Map<string, Set<BusListener>>();

@@ -104,6 +104,10 @@ export class EventStream {
   isFinished = false;
   /** Starts each entry of the stream's log, which other replicas read. @default the stream has none */
   head: string | undefined;
+  /** Lapses of this replica when it last appended to the log. */
+  lapses = 0;
+  /** Whether nothing is sent until the log has taken a message: another replica may have ended it. */
+  isHeld = false;
   /** Time until which the log of the finished stream is kept in the store. */
   keptUntil = 0;
   readonly origin: StreamOrigin;
@@ -186,7 +190,7 @@ export class EventStream {
   /** Sends the messages that the reader does not have, as far as there is room. */
   flush(): void {
     // The session may write something while it hears of a gap.
-    if (this.#isFlushing) return;
+    if (this.#isFlushing || this.isHeld) return;
     this.#isFlushing = true;
     while (this.#sink?.isFull === false && this.sent < this.last) this.#sendNext(this.#sink);
     this.#isFlushing = false;

@@ -82,9 +82,15 @@ export class RemoteStream {
     if (events.length > 0 || this.#isClosed) return !this.#isClosed;
     peers.tell("follow", streamNameOf(origin));
     const head = this.#head;
-    if (head === undefined || (await peers.cluster.isAlive(head.replica)) || this.#isClosed) return false;
+    if (head === undefined || (await this.#isRunning(head)) || this.#isClosed) return false;
     const json = this.#deps.streams.http.responder.render(head.id, toLostAnswer(head), "legacy");
     return logs.end(origin, { seq: stream.last + 1, head, json });
+  }
+
+  /** Resolves with `false` if the replica of the request has ended, or is this one, which has no such stream any more. */
+  async #isRunning({ replica }: StreamHead): Promise<boolean> {
+    const { cluster } = this.#deps.peers;
+    return replica !== cluster.replica && cluster.isAlive(replica);
   }
 
   #take({ seq, head, json, isLast }: SharedEvent): void {

@@ -83,6 +83,8 @@ export class SessionStreams {
   readonly #shared: SharedSession | undefined;
   /** The logs of the streams; `undefined` if this process serves the session alone. */
   readonly logs: StreamLogs | undefined;
+  /** Streams that other replicas have ended. */
+  readonly #left = new WeakSet<EventStream>();
   readonly #remotes = new Map<EventStream, RemoteStream>();
   #isDraining = false;
   #isClosed = false;
@@ -97,7 +99,7 @@ export class SessionStreams {
     this.#shared = shared;
     // Copies count their streams by themselves.
     this.tag = shared === undefined ? createEventTag() : shared.tag + crypto.randomUUID().slice(0, 8);
-    this.logs = shared && new StreamLogs(shared.peers, http.clock, shared.failed);
+    this.logs = shared && new StreamLogs(shared, http.clock, (stream) => this.#leave(stream));
     this.log = new EventLog({
       maxMessages: http.bounds.maxQueued,
       maxBytes: maxLogBytes,
@@ -151,7 +153,7 @@ export class SessionStreams {
 
   /** Adds a message to a stream, and sends it if a client reads. */
   append(stream: EventStream, message: LoggedMessage): void {
-    if (this.#isClosed) return message.onDropped?.();
+    if (this.#isClosed || this.#left.has(stream)) return message.onDropped?.();
     this.log.add(stream, message);
     if (stream.head !== undefined) this.logs?.append(stream, message.json);
     stream.flush();
@@ -259,7 +261,8 @@ export class SessionStreams {
     const { reply } = exchange;
     const stream = position && this.log.find(position.stream);
     if (position === undefined || stream === undefined) return this.#refuse(exchange, unknownEvent, 400);
-    if (stream === "gone") return this.#answerGone(exchange, { ...position, tag: this.tag });
+    // Its log may have an end that another replica has written.
+    if (stream === "gone") return this.#resumeRemote(exchange, { ...position, tag: this.tag });
     const { seq } = position;
     // Another replica may have sent what its log has.
     if (seq > (stream.head === undefined ? stream.reached : stream.last))
@@ -273,8 +276,8 @@ export class SessionStreams {
   #resumeRemote(exchange: HttpExchange, position: RemotePosition): void {
     const { logs } = this;
     // Notices are in no log. The session announces what the client is subscribed to.
-    if (position.stream === 0 || logs === undefined) return this.#admit(exchange, this.#notices);
-    if (position.seq === Infinity) return this.#answerGone(exchange, position);
+    if (position.stream === 0) return this.#admit(exchange, this.#notices);
+    if (position.seq === Infinity || logs === undefined) return this.#answerGone(exchange, position);
     const onRead = (events: readonly SharedEvent[]): void => this.#readRemote(exchange, position, events);
     const onAway = (cause: unknown): void => {
       this.#shared?.failed(cause);
@@ -306,6 +309,14 @@ export class SessionStreams {
     if (stream.isRead) return remote.start(events);
     this.#remotes.delete(stream);
     remote.close();
+  }
+
+  /** Leaves a stream to its log, which another replica has ended. The client reads on there. */
+  #leave(stream: EventStream): void {
+    this.#left.add(stream);
+    stream.close();
+    stream.keptUntil = 0;
+    this.log.remove(stream);
   }
 
   /** Announces once that messages of a stream were dropped. */

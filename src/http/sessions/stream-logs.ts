@@ -5,6 +5,7 @@ import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import type { RequestId, RpcAnswer } from "../../mcp/protocol.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { EventStream, StreamOrigin } from "./event-log.ts";
+import type { SharedSession } from "./session-streams.ts";
 import type { SessionPeers } from "./session-peers.ts";
 
 /** The request that a stream answers, and the replica that runs it. Each entry of a log has it, because older entries are dropped. */
@@ -75,20 +76,24 @@ export class StreamLogs {
   readonly #peers: SessionPeers;
   readonly #clock: Clock;
   readonly #failed: (cause: unknown) => void;
+  readonly #overruled: (stream: EventStream) => void;
   readonly #followed = new Set<string>();
   /** Resolves when the rights are saved that a reader of the next entries needs; with `false` if they could not be. */
   #rights = saved;
 
-  constructor(peers: SessionPeers, clock: Clock, failed: (cause: unknown) => void) {
+  /** @param overruled - called after another replica has ended the log of a stream in place of this one. */
+  constructor({ peers, failed }: SharedSession, clock: Clock, overruled: (stream: EventStream) => void) {
     this.#peers = peers;
     this.#clock = clock;
     this.#failed = failed;
+    this.#overruled = overruled;
   }
 
   /** Begins the log of a stream. */
   open(stream: EventStream, { id, method }: RequestFrame): void {
     const head: StreamHead = { replica: this.#peers.cluster.replica, id, method };
     stream.head = JSON.stringify(head);
+    stream.lapses = this.#peers.cluster.lapses;
     this.append(stream, "");
   }
 
@@ -102,7 +107,16 @@ export class StreamLogs {
     if (isFinished) stream.keptUntil = this.#clock.now() + ttlMs;
     // As many as are kept here, and the first.
     const bounds = { maxEntries: messages.length + 1, ttlMs };
-    this.#add(source, { seq, text: `${isFinished ? "e" : "m"}${head}\n${json}`, bounds });
+    const added = this.#add(source, { seq, text: `${isFinished ? "e" : "m"}${head}\n${json}`, bounds });
+    const { lapses } = this.#peers.cluster;
+    if (lapses === stream.lapses) return;
+    stream.lapses = lapses;
+    stream.isHeld = true;
+    void added.then((isAppended) => {
+      stream.isHeld = false;
+      if (isAppended === false) this.#overruled(stream);
+      else stream.flush();
+    });
   }
 
   /** Called after a message of a stream was dropped here: drops a log of which nothing is left here, so that it needs no bound. */
@@ -110,7 +124,7 @@ export class StreamLogs {
     if (head === undefined || !isFinished || messages.length > 0 || this.#clock.now() >= keptUntil) return;
     // A reader of the log finds that messages are missing before this end, which has none.
     const bounds = { maxEntries: 1, ttlMs: Math.min(readMs, this.#peers.ttlMs) };
-    this.#add(streamNameOf(origin), { seq: last + 2, text: `e${head}\n`, bounds });
+    void this.#add(streamNameOf(origin), { seq: last + 2, text: `e${head}\n`, bounds });
   }
 
   /** Tells of each new event of a stream from now on. */
@@ -134,20 +148,25 @@ export class StreamLogs {
   async end(origin: StreamOrigin, { seq, head, json }: Omit<SharedEvent, "isLast">): Promise<boolean> {
     const text = `e${JSON.stringify(head)}\n${json}`;
     const bounds = { maxEntries: Number.MAX_SAFE_INTEGER, ttlMs: this.#peers.ttlMs };
-    return this.#write(streamNameOf(origin), { seq, text, bounds });
+    return (await this.#write(streamNameOf(origin), { seq, text, bounds })) !== undefined;
   }
 
-  #add(source: string, entry: LogEntry): void {
-    const grew = (): void => {
+  /** Does {@link #write}, and reports its error. */
+  async #add(source: string, entry: LogEntry): Promise<boolean | undefined> {
+    try {
+      const isAppended = await this.#write(source, entry);
       if (this.#followed.has(source)) this.#peers.tell("grew", source);
-    };
-    this.#write(source, entry).then(grew, this.#failed);
+      return isAppended;
+    } catch (cause) {
+      this.#failed(cause);
+      return undefined;
+    }
   }
 
-  async #write(source: string, { seq, text, bounds }: LogEntry): Promise<boolean> {
-    if (!(await this.#whenRightsAreSaved())) return false;
-    await this.#peers.cluster.log.append(this.#keyOf(source), { number: seq + 1, text }, bounds);
-    return true;
+  /** Resolves with `false` if another replica was faster; `undefined` if the rights of readers cannot be saved. */
+  async #write(source: string, { seq, text, bounds }: LogEntry): Promise<boolean | undefined> {
+    if (!(await this.#whenRightsAreSaved())) return undefined;
+    return this.#peers.cluster.log.append(this.#keyOf(source), { number: seq + 1, text }, bounds);
   }
 
   #whenRightsAreSaved(): Promise<boolean> {

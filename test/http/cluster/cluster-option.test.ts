@@ -29,6 +29,7 @@ function openable(ready: Promise<void>): { cluster: Cluster; opened: OpenCluster
     log: { append: none, read: none },
     limiter: { take: none },
     isAvailable: true,
+    lapses: 0,
     isAlive: none,
     open(options) {
       opened.push(options);

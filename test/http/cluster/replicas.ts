@@ -118,6 +118,9 @@ export function withStore(cluster: Cluster, wait: () => Promise<void>, method: "
     get isAvailable() {
       return cluster.isAvailable;
     },
+    get lapses() {
+      return cluster.lapses;
+    },
     isAlive: (other) => cluster.isAlive(other),
     open: (options) => cluster.open(options),
   };

@@ -172,6 +172,47 @@ describe("The stream of a request", () => {
     expect((await get(c, { session, lastId: all[0]?.lastId })).status).toBe(204);
   });
 
+  it("has no second answer of a replica that comes back after another has answered for it", async () => {
+    const { a, b, hub } = await openThree();
+    const session = await initialize(a);
+    const walking = await walk(a, session);
+    hub.cut(a.id);
+    const resumed = await get(b, { session, lastId: walking.events[0]?.id });
+    await resumed.over();
+    expect(resumed.text).toContain("OUTCOME_UNKNOWN");
+    hub.heal(a.id);
+    a.walks.go();
+    await walking.over();
+    expect(progressOf(walking)).toEqual([1]);
+    await until(() => a.walks.waiting === 1);
+    a.walks.go(true);
+    await quiet();
+    for (const replica of [a, b]) {
+      const again = await get(replica, { session, lastId: walking.events[0]?.id });
+      await again.over();
+      expect(again.events).toEqual(resumed.events);
+    }
+  });
+
+  it("goes on when its replica comes back, and no other has answered for it", async () => {
+    const { a, b, hub } = await openThree();
+    const session = await initialize(a);
+    const walking = await walk(a, session);
+    hub.cut(a.id);
+    hub.heal(a.id);
+    a.walks.go();
+    await until(() => walking.messages.length === 2 && a.walks.waiting === 1);
+    hub.cut(a.id);
+    hub.heal(a.id);
+    a.walks.go(true);
+    await walking.over();
+    expect(progressOf(walking).slice(0, 2)).toEqual([1, 2]);
+    expect(walking.messages[2]).toMatchObject({ id: "w", result: { structuredContent: { done: true } } });
+    const again = await get(b, { session, lastId: walking.events[0]?.id });
+    await again.over();
+    expect(again.messages).toEqual(walking.messages);
+  });
+
   it("ends with an unknown outcome when its replica has closed and aborted the call", async () => {
     const { a, b } = await openThree();
     const session = await initialize(a);

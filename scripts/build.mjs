@@ -1,6 +1,6 @@
 /**
  * Builds `dist` from `src`: the compiler checks it and writes the declarations. These and the modules are joined into a file for each
- * entry and a few that entries share (decision 0062).
+ * entry and a few that entries share (decision 0062). The live page is bundled from `page` into `dist/page`.
  *
  * All is written into a fresh folder that then takes the place of `dist`: no file of an earlier build survives, and a build
  * that fails leaves the last good one in place. `--if-stale` builds only when a source is newer than `dist`.
@@ -8,6 +8,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildPage } from "./build-page.mjs";
 import { emitDeclarations, entries } from "./emit-declarations.mjs";
 import { joinModules } from "./join-modules.mjs";
 
@@ -28,7 +29,8 @@ function isStale() {
   if (!existsSync(entry)) return true;
   const inputs = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
   const times = inputs.map((name) => statSync(join(root, name)).mtimeMs);
-  return Math.max(newest(join(root, "src")), newest(join(root, "scripts")), ...times) > statSync(entry).mtimeMs;
+  const folders = ["src", "page", "scripts"].map((name) => newest(join(root, name)));
+  return Math.max(...folders, ...times) > statSync(entry).mtimeMs;
 }
 
 async function build() {
@@ -36,6 +38,7 @@ async function build() {
   await emitDeclarations(staging);
   const joined = [...entries, "cli/main"].map((entry) => join(root, "src", `${entry}.ts`));
   await joinModules({ entries: joined, base: join(root, "src"), out: staging });
+  await buildPage(join(staging, "page"));
   if (existsSync(dist)) renameSync(dist, retired);
   renameSync(staging, dist);
 }

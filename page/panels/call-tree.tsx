@@ -1,0 +1,58 @@
+import type { JSX } from "preact";
+import type { CallRow } from "../../src/inspector/messages.ts";
+import { toCount, toSpan } from "../text/format.ts";
+import { toLabel } from "../text/visible.ts";
+import { Facts } from "../ui/cards.tsx";
+import { CancelButton } from "../ui/cancel-button.tsx";
+import { Bar, Chip, Dot, Short } from "../ui/text.tsx";
+
+function Progress({ done, total, message = "" }: NonNullable<CallRow["progress"]>): JSX.Element {
+  return (
+    <div
+      class="line progress"
+      role="progressbar"
+      aria-label="Progress"
+      aria-valuenow={done}
+      {...(total !== undefined && { "aria-valuemax": total })}
+    >
+      {total !== undefined && <Bar part={done / total} tone="accent" />}
+      <span class="number">{total === undefined ? toCount(done) : `${toCount(done)} of ${toCount(total)}`}</span>
+      <span class="line muted">
+        <Short value={message} />
+      </span>
+    </div>
+  );
+}
+
+interface CallProps {
+  readonly call: CallRow;
+  readonly now: number;
+  readonly isNested?: boolean;
+}
+
+/** Shows a running call and the calls that it made. The button cancels all of them. */
+export function Call({ call, now, isNested = false }: CallProps): JSX.Element {
+  const { id, tool, state, deadline, progress } = call;
+  return (
+    <li class={isNested ? "nested" : undefined}>
+      <div class="call">
+        <div class="line">
+          <Dot tone={state === "running" ? "accent" : "warn"} />
+          <Short code value={tool} />
+          {state !== "running" && <Chip text={state} />}
+        </div>
+        <Facts facts={[call.caller, call.view, deadline !== undefined && `${toSpan(deadline - now)} left`]} />
+        {!isNested && <CancelButton call={id} of={toLabel(tool)} />}
+        <span class="elapsed">{toSpan(now - call.since)}</span>
+        {progress !== undefined && <Progress {...progress} />}
+      </div>
+      {call.calls.length > 0 && (
+        <ul>
+          {call.calls.map((one) => (
+            <Call key={one.id} call={one} now={now} isNested />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}

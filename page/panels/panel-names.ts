@@ -1,0 +1,34 @@
+import type { PageData } from "../data/page-data.ts";
+
+export type PanelName = "now" | "exposure" | "history" | "values" | "approvals";
+
+/** A tab: the panel, its title, and the number beside it. */
+export interface Tab {
+  readonly name: PanelName;
+  readonly title: string;
+  readonly count?: number | undefined;
+  readonly isUrgent?: boolean;
+}
+
+const totalOf = (list: { readonly rows: readonly unknown[]; readonly more: number } | undefined): number =>
+  list === undefined ? 0 : list.rows.length + list.more;
+
+/** Lists the tabs. The approvals are one only if the server lets the page decide. */
+export function listTabs({ app, state, history, exposure }: PageData): Tab[] {
+  const waiting = state?.approvals.length ?? 0;
+  const members = exposure === undefined ? undefined : exposure.entries.length + exposure.unexposed.length;
+  return [
+    { name: "now", title: "Now", count: totalOf(state?.calls) },
+    { name: "exposure", title: "Exposure", count: members },
+    { name: "history", title: "History", count: history.at(-1)?.seq ?? 0 },
+    { name: "values", title: "Values", count: totalOf(state?.values) },
+    ...(app?.approve === true
+      ? [{ name: "approvals", title: "Approvals", count: waiting, isUrgent: waiting > 0 } as const]
+      : []),
+  ];
+}
+
+/** Reads the panel from the fragment of the address. */
+export function panelOf(hash: string, data: PageData): PanelName {
+  return listTabs(data).find(({ name }) => `#${name}` === hash)?.name ?? "now";
+}

@@ -1,0 +1,82 @@
+import type { JSX } from "preact";
+import type { PageData } from "../data/page-data.ts";
+import { listTabs, type PanelName, type Tab } from "../panels/panel-names.ts";
+import { toShortCount } from "../text/format.ts";
+import { toLabel } from "../text/visible.ts";
+import { ConnectionBanner, ConnectionLabel } from "./connection-state.tsx";
+import { Short } from "./text.tsx";
+
+interface TabsProps {
+  readonly tabs: readonly Tab[];
+  readonly selected: PanelName;
+}
+
+function select(name: PanelName): void {
+  location.hash = name;
+}
+
+/** Moves along the tabs by arrow keys, and selects the tab that it reaches. */
+function moveTabs(event: KeyboardEvent, tabs: readonly Tab[]): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (step === undefined) return;
+  const at = tabs.findIndex(({ name }) => document.activeElement?.id === `tab-${name}`);
+  const name = tabs.at((at + step) % tabs.length)?.name;
+  if (name === undefined) return;
+  event.preventDefault();
+  select(name);
+  document.getElementById(`tab-${name}`)?.focus();
+}
+
+function Tabs(props: TabsProps): JSX.Element {
+  return (
+    <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={(event) => moveTabs(event, props.tabs)}>
+      {props.tabs.map(({ name, title, count, isUrgent }) => (
+        <button
+          key={name}
+
+          role="tab"
+          id={`tab-${name}`}
+          aria-selected={name === props.selected}
+          aria-controls="panel"
+          tabIndex={name === props.selected ? 0 : -1}
+          onClick={() => select(name)}
+        >
+          {title}
+          {count !== undefined && (
+            <span class={isUrgent === true ? "count urgent" : "count"}>{toShortCount(count)}</span>
+          )}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const nameOf = ({ app }: PageData): string => app?.title ?? app?.name ?? "surface-mcp";
+
+/** Returns the title of the browser tab, with the number of approvals that wait. */
+export function titleOf(data: PageData): string {
+  const waiting = data.state?.approvals.length ?? 0;
+  return `${waiting > 0 ? `(${waiting}) ` : ""}${toLabel(nameOf(data))}`;
+}
+
+/** Shows the app, the tabs and the state of the connection. */
+export function Header({ data, selected }: { readonly data: PageData; readonly selected: PanelName }): JSX.Element {
+  const { app, connection } = data;
+  return (
+    <header class="masthead">
+      <h1 class="line">
+        <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
+          <rect x="1" y="1" width="18" height="18" rx="5" />
+          <path d="M5 12.5h2.5L9 6.5l2.4 7 1.5-4.2H15" />
+        </svg>
+        <Short value={nameOf(data)} />
+        <small class="muted">
+          <Short value={app?.version ?? ""} />
+        </small>
+      </h1>
+      <Tabs tabs={listTabs(data)} selected={selected} />
+      <ConnectionLabel state={connection} />
+      <ConnectionBanner state={connection} />
+    </header>
+  );
+}

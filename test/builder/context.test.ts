@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
@@ -83,7 +83,7 @@ describe("context()", () => {
       );
       expect(await client.tools.use()).toMatchObject({ structured: { value: how === "waited for" ? 1 : "object" } });
       letGo();
-      await vi.waitFor(() => expect(told).toEqual(["made 1", "ended 1"]));
+      await expect.poll(() => told).toEqual(["made 1", "ended 1"]);
       expect(faults).toEqual([]);
     },
   );
@@ -98,7 +98,7 @@ describe("context()", () => {
       const client = tested(createTestClient(app.context(factory).tools(tools)));
       expect(await client.tools.use()).toMatchObject({ structured: { value: "object" } });
     }
-    await vi.waitFor(() => expect(faults.map(({ cause }) => String(cause))).toEqual(["Error: torn"]));
+    await expect.poll(() => faults.map(({ cause }) => String(cause))).toEqual(["Error: torn"]);
   });
 
   it("each call has its own value, created at first use and disposed of before its answer", async () => {

@@ -316,7 +316,7 @@ describe("an implemented app", () => {
     });
     const first = clientOf(app);
     const second = clientOf(app);
-    await expect.poll(() => made, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => made).toBe(2);
     await first.close();
     expect(await second.tools.run()).toMatchObject({ isError: false, structured: { value: "done" } });
     const answer = await first.tools.run();

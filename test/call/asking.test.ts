@@ -298,7 +298,7 @@ describe("a call that ends with its question", () => {
       greet: asking((ask) => ask.elicit("who", Name, "Who?").catch(() => "went on")),
     });
     expect((await tools.call("greet", {}, { asking: modern() })).kind).toBe("asking");
-    await vi.waitFor(() => expect(tools.faults).toHaveLength(1));
+    await expect.poll(() => tools.faults).toHaveLength(1);
     expect(tools.faults[0]?.cause).toMatchObject({ code: "INPUT_REQUIRED" });
     expect(tools.faults[0]?.where).toBe('tool "greet"');
   });

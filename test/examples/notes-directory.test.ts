@@ -116,7 +116,7 @@ describe("a directory of notes", () => {
 
 /** Waits for what the system announces in its own time. */
 async function eventually(holds: () => boolean): Promise<void> {
-  await expect.poll(holds, { timeout: 10_000 }).toBe(true);
+  await expect.poll(holds).toBe(true);
 }
 
 describe("a directory of notes that people change by hand", () => {

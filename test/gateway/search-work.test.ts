@@ -70,7 +70,7 @@ describe("the index of a gateway", () => {
   it("is made before the first search when there are many operations", async () => {
     const { own, catalog, added } = openMany();
     own.index.prepare(catalog);
-    await vi.waitFor(() => expect(added).toHaveBeenCalledTimes(1500));
+    await expect.poll(() => added).toHaveBeenCalledTimes(1500);
     expect(await own.find({ q: "op7" })).toContain("many.op7");
     expect(added).toHaveBeenCalledTimes(1500);
   });
@@ -89,7 +89,7 @@ describe("the index of a gateway", () => {
   it("is finished by a search that comes before it is made, each operation once and with pauses", async () => {
     const { own, catalog, added } = openMany();
     own.index.prepare(catalog);
-    await vi.waitFor(() => expect(added).toHaveBeenCalled(), { interval: 1 });
+    await expect.poll(() => added, { interval: 1 }).toHaveBeenCalled();
     const before = added.mock.calls.length;
     expect(before).toBeLessThan(1500);
     expect(await countTurns(() => own.find({ q: "op1499" }))).toBeGreaterThan(2);
@@ -100,7 +100,7 @@ describe("the index of a gateway", () => {
     const { own, catalog } = openMany();
     const pauses = vi.spyOn(globalThis, "setTimeout");
     own.index.prepare(catalog);
-    await vi.waitFor(() => expect(pauses).toHaveBeenCalled());
+    await expect.poll(() => pauses).toHaveBeenCalled();
     const last = (): NodeJS.Timeout | undefined => pauses.mock.results.at(-1)?.value;
     expect(last()?.hasRef()).toBe(false);
     const found = own.find({ q: "op7" });

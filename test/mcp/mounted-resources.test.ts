@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { appOfMount } from "../../src/builder/app-of-mount.ts";
 import { http } from "../../src/http/index.ts";
 import { Shelf } from "../catalog/mounts/mount-shelf.ts";
@@ -29,16 +29,16 @@ describe("resources that are mounted, on the wire", () => {
     expect(await agent.read(uri)).toMatchObject({ contents: [{ uri, mimeType: "application/json", text: "1" }] });
     let updates = 0;
     await agent.watch(uri, () => (updates += 1));
-    await vi.waitFor(() => expect(shelf.watchersOf("state/hp")).toBe(1));
+    await expect.poll(() => shelf.watchersOf("state/hp")).toBe(1);
     shelf.put("state/mp", 2);
     shelf.put("state/hp", 2);
-    await vi.waitFor(() => expect(updates).toBe(1));
+    await expect.poll(() => updates).toBe(1);
     expect(await agent.read(uri)).toMatchObject({ contents: [{ text: "2" }] });
     shelf.show({ path: "state/mp" });
-    await vi.waitFor(() => expect(updates).toBe(2));
+    await expect.poll(() => updates).toBe(2);
     await expect(agent.read(uri)).rejects.toThrow("not found");
     expect(await agent.resources()).toEqual(["surface://hero/state/mp"]);
     await agent.close();
-    await vi.waitFor(() => expect(shelf.watchersOf("state/hp")).toBe(0));
+    await expect.poll(() => shelf.watchersOf("state/hp")).toBe(0);
   });
 });

@@ -109,9 +109,7 @@ describe("ResourceList.page()", () => {
       () => void (heard += 1),
       () => true,
     );
-    await expect
-      .poll(() => listed(items), { timeout: 10_000 })
-      .toMatchObject([[{ name: "jobs/a" }, { name: "jobs/b" }]]);
+    await expect.poll(() => listed(items)).toMatchObject([[{ name: "jobs/a" }, { name: "jobs/b" }]]);
     // Whoever was shown none before that has been told.
     expect(heard).toBeLessThanOrEqual(1);
     const told = heard;

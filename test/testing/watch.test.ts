@@ -22,7 +22,7 @@ describe("watch() of a test client", () => {
     const changed = vi.fn<() => void>();
     const end = await client.watch("state", changed);
     state.set(1);
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => changed).toHaveBeenCalledTimes(1);
     end();
     state.set(2);
     expect(await client.read("state")).toBe(2);
@@ -33,7 +33,7 @@ describe("watch() of a test client", () => {
     const changed = vi.fn<() => void>();
     const end = await client.watch("rows", changed, { key: "a" });
     rows.set(new Map([["a", 1]]));
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => changed).toHaveBeenCalledTimes(1);
     end();
   });
 

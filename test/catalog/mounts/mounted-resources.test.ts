@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { appOfMount, type MountedApp } from "../../../src/builder/app-of-mount.ts";
 import { mcp } from "../../../src/builder/mcp.ts";
 import { CallContext } from "../../../src/call/call-context.ts";
@@ -126,20 +126,20 @@ describe("resources that are mounted", () => {
   it("are told of when they change, and not when what is under them is the same", async () => {
     const shelf = shelfOf(hp);
     const { told, stop } = watching(appOfMount("s", shelf, quick), "surface://s/state/hp");
-    await vi.waitFor(() => expect(told).toEqual(["opened true"]));
+    await expect.poll(() => told).toEqual(["opened true"]);
     shelf.put("state/hp", 1);
     await settle();
     expect(told).toEqual(["opened true"]);
     shelf.put("state/hp", 2);
-    await vi.waitFor(() => expect(told).toEqual(["opened true", "changed"]));
+    await expect.poll(() => told).toEqual(["opened true", "changed"]);
     stop?.();
-    await vi.waitFor(() => expect(shelf.watchersOf("state/hp")).toBe(0));
+    await expect.poll(() => shelf.watchersOf("state/hp")).toBe(0);
   });
 
   it("are told of once when they go and once when they are there again", async () => {
     const shelf = shelfOf(hp);
     const { told } = watching(appOfMount("s", shelf, quick), "surface://s/state/hp");
-    await vi.waitFor(() => expect(told).toEqual(["opened true"]));
+    await expect.poll(() => told).toEqual(["opened true"]);
     shelf.show();
     await settle();
     expect(told.toSorted()).toEqual(["changed", "list", "opened true"]);
@@ -150,15 +150,15 @@ describe("resources that are mounted", () => {
     await settle();
     expect(told.toSorted()).toEqual(["changed", "changed", "list", "list", "opened true"]);
     shelf.put("state/hp", 7);
-    await vi.waitFor(() => expect(told.filter((each) => each === "changed").length).toBe(3));
+    await expect.poll(() => told.filter((each) => each === "changed").length).toBe(3);
   });
 
   it("are told of once when nothing is under them before they go", async () => {
     const shelf = shelfOf(hp);
     const { told } = watching(appOfMount("s", shelf, quick), "surface://s/state/hp");
-    await vi.waitFor(() => expect(told).toEqual(["opened true"]));
+    await expect.poll(() => told).toEqual(["opened true"]);
     shelf.put("state/hp", undefined);
-    await vi.waitFor(() => expect(told).toContain("changed"));
+    await expect.poll(() => told).toContain("changed");
     shelf.show();
     await settle();
     expect(told.filter((each) => each === "changed")).toEqual(["changed"]);
@@ -167,7 +167,7 @@ describe("resources that are mounted", () => {
   it("stay quick to watch when ten thousand operations are registered one by one", async () => {
     const shelf = shelfOf(hp);
     const { told } = watching(appOfMount("s", shelf), "surface://s/state/hp");
-    await vi.waitFor(() => expect(told).toEqual(["opened true"]));
+    await expect.poll(() => told).toEqual(["opened true"]);
     const began = performance.now();
     for (let index = 0; index < 10_000; index++) {
       shelf.operations = index % 100 === 0 ? [...shelf.operations, { name: `op${index}` }] : shelf.operations;
@@ -185,7 +185,7 @@ describe("resources that are mounted", () => {
     const uri = "surface://s/state/hp";
     const told: boolean[] = [];
     runtime.resources.watch(anonymous, uri, { changed: () => {}, opened: (isThere) => void told.push(isThere) });
-    await vi.waitFor(() => expect(told).toEqual([true]));
+    await expect.poll(() => told).toEqual([true]);
     for (const n of [2, 3]) {
       shelf.read = () => n;
       const answer = await handlersOf(runtime)["resources/read"]({ uri }, { call: new CallContext({}), era: "legacy" });
@@ -231,7 +231,7 @@ describe("resources that are mounted", () => {
     expect(text).toContain(`${uri} - Health`);
     expect(await client.tools["read_resource"]?.({ uri })).toMatchObject({ structured: { uri, value: 1 } });
     const waiting = client.tools["wait_for_change"]?.({ uris: [uri], timeout_ms: 5000 });
-    await vi.waitFor(() => expect(shelf.watchersOf("state/hp")).toBe(1));
+    await expect.poll(() => shelf.watchersOf("state/hp")).toBe(1);
     await settle();
     shelf.put("state/hp", 5);
     expect(await waiting).toMatchObject({ structured: { changed: [uri] } });
@@ -250,7 +250,7 @@ describe("resources that are mounted", () => {
     const [uri, map] = ["surface://s/state/hp", "surface://s/map"];
     const wait = (...uris: readonly string[]) => client.tools["wait_for_change"]?.({ uris, timeout_ms: 60_000 });
     const waiting = wait(map, uri);
-    await vi.waitFor(() => expect(shelf.watchersOf("state/hp")).toBe(1));
+    await expect.poll(() => shelf.watchersOf("state/hp")).toBe(1);
     await settle();
     shelf.show({ path: "map" });
     expect(await waiting).toMatchObject({ structured: { status: "changed", changed: [uri] } });
@@ -349,7 +349,7 @@ describe("resources that are mounted", () => {
     shelf.watch = watch as Shelf["watch"];
     const app = appOfMount("s", shelf, { onFault: (fault) => void faults.push(fault) });
     watching(app, "surface://s/state/hp");
-    await vi.waitFor(() => expect(faults.map(({ cause }) => String(cause)).join()).toContain(message));
+    await expect.poll(() => faults.map(({ cause }) => String(cause)).join()).toContain(message);
     const { length } = faults;
     // It is opened again meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 250));

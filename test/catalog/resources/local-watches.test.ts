@@ -58,10 +58,10 @@ describe("watching what the face itself has", () => {
     expect(changed).not.toHaveBeenCalled();
     value = 1;
     said.tell();
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => changed).toHaveBeenCalledTimes(1);
     expect(await read(runtime)).toBe("1");
     end();
-    await vi.waitFor(() => expect(said.open).toBe(0));
+    await expect.poll(() => said.open).toBe(0);
     expect(connected).not.toHaveBeenCalled();
   });
 
@@ -86,7 +86,7 @@ describe("watching what the face itself has", () => {
     first();
     expect(said.open).toBe(1);
     second();
-    await vi.waitFor(() => expect(said.open).toBe(0));
+    await expect.poll(() => said.open).toBe(0);
   });
 
   it("a change between the start of the watch and the first read is not missed", async () => {
@@ -102,12 +102,12 @@ describe("watching what the face itself has", () => {
     const runtime = serve({ read: reader, watch: () => said.run() });
     const changed = vi.fn<() => void>();
     const watching = openedWatch(runtime, changed);
-    await vi.waitFor(() => expect(said.open).toBe(1));
+    await expect.poll(() => said.open).toBe(1);
     value = "new";
     said.tell();
     release();
     await watching;
-    await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+    await expect.poll(() => changed).toHaveBeenCalled();
     expect(await read(runtime)).toBe('"new"');
   });
 
@@ -128,7 +128,7 @@ describe("watching what the face itself has", () => {
     await openedWatch(runtime, changed);
     held.value = "here";
     said.tell();
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => changed).toHaveBeenCalledTimes(1);
     expect(await read(runtime)).toBe('"here"');
   });
 

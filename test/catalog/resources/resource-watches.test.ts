@@ -136,7 +136,7 @@ describe("ResourceWatches.watch()", () => {
     await turns();
     expect(changed).not.toHaveBeenCalled();
     change(back);
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => changed).toHaveBeenCalledTimes(1);
     end?.();
     end?.();
     back.state.set({ n: 9, at: epoch });
@@ -194,7 +194,7 @@ describe("ResourceWatches.watch()", () => {
     flaky.down();
     state.set({ n: 5, at: epoch });
     flaky.up();
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => changed).toHaveBeenCalledTimes(1);
     expect(await read(runtime, "state")).toContain('\\"n\\":5');
   });
 });

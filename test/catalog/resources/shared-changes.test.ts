@@ -57,7 +57,7 @@ describe("changes of a resource that is watched on another replica", () => {
     const watching = b.watch(onB);
     cluster.inject(changesTopic, JSON.stringify(["ab", [stockUri, "12345678", false]]));
     await watching;
-    await vi.waitFor(() => expect(onB).toHaveBeenCalled());
+    await expect.poll(() => onB).toHaveBeenCalled();
   });
 
   it("are announced after texts were lost, in any case", async () => {

@@ -69,7 +69,7 @@ describe("the list of an invoker without change notifications", () => {
     expect(await client.toolNames()).toEqual(["a"]);
     isLater = true;
     expect(await client.tools["a"]?.()).toMatchObject({ isError: false });
-    await vi.waitFor(() => expect(messagesOf(faults)).toBe("TypeError: it is down"));
+    await expect.poll(() => messagesOf(faults)).toBe("TypeError: it is down");
     expect(await client.tools["a"]?.()).toMatchObject({ isError: false });
     expect(faults.length).toBe(1);
   });

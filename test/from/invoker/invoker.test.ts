@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcpInvoker } from "../../../src/builder/mcp-invoker.ts";
 import { Refusal } from "../../../src/errors.ts";
@@ -156,7 +156,7 @@ describe("D3: tools from invokers", () => {
     const client = clientOf([new Bench(["now"]), late]);
     expect(await client.toolNames()).toEqual(["now"]);
     late.answer({ name: "soon" });
-    await vi.waitFor(async () => expect(await client.toolNames()).toEqual(["now", "soon"]));
+    await expect.poll(() => client.toolNames()).toEqual(["now", "soon"]);
     expect(await client.tools["soon"]?.()).toMatchObject({ text: "soon" });
   });
 
@@ -167,9 +167,9 @@ describe("D3: tools from invokers", () => {
     source.refresh();
     expect(late.asked).toBe(1);
     late.answer({ name: "old" });
-    await vi.waitFor(() => expect(late.asked).toBe(1));
+    await expect.poll(() => late.asked).toBe(1);
     late.answer({ name: "new" });
-    await vi.waitFor(() => expect(source.list().map(({ name }) => name)).toEqual(["new"]));
+    await expect.poll(() => source.list().map(({ name }) => name)).toEqual(["new"]);
     source.refresh();
     expect(late.asked).toBe(1);
   });
@@ -190,7 +190,7 @@ describe("D3: tools from invokers", () => {
     bench.list = () => Promise.reject(new TypeError("later")) as never;
     bench.become();
     expect(await client.toolNames()).toEqual(["a", "b"]);
-    await vi.waitFor(() => expect(faults.length).toBe(3));
+    await expect.poll(() => faults.length).toBe(3);
     expect(messagesOf(faults).join()).toMatch(/gone fishing.*array of tools.*later/);
   });
 

@@ -90,6 +90,6 @@ describe.each(ways)("a router of oRPC $version and $name", { timeout: 30_000 }, 
       { signal: controller.signal },
     );
     await expect(call).rejects.toThrow(/abort/i);
-    await expect.poll(() => ended.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => ended.length).toBe(2);
   });
 });

@@ -146,7 +146,7 @@ describe.each(elevens)("a subscription of tRPC $version as a resource", ({ trpc 
     const client = createTestClient(mcpTrpc(router, { news: "resource", numbered: "resource" }, options));
     closing.push(() => client.close());
     const stop = await client.watch("news", () => {});
-    await expect.poll(() => inputs.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => inputs.length).toBe(3);
     expect(await client.read("news")).toBe(2);
     stop();
     expect(inputs).toEqual([undefined, { from: 7, lastEventId: "e1" }, { from: 7, lastEventId: "e1" }]);
@@ -156,7 +156,7 @@ describe.each(elevens)("a subscription of tRPC $version as a resource", ({ trpc 
     // The id of an item does not fit.
     inputs.length = 0;
     const end = await client.watch("numbered", () => {});
-    await expect.poll(() => inputs, { timeout: 10_000 }).toEqual([{}, {}]);
+    await expect.poll(() => inputs).toEqual([{}, {}]);
     end();
   });
 
@@ -173,8 +173,8 @@ describe.each(elevens)("a subscription of tRPC $version as a resource", ({ trpc 
     const stop = await watching;
     await expect.poll(isWaiting).toBe(true);
     send(new Error("the secret of the stream"));
-    await expect.poll(() => faults.length, { timeout: 5000 }).toBe(1);
-    await expect.poll(() => state.opened, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => faults.length).toBe(1);
+    await expect.poll(() => state.opened).toBe(2);
     stop();
     await expect.poll(() => state.ended).toBe(2);
   });

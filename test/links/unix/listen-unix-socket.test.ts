@@ -247,7 +247,8 @@ describe("listenUnixSocket()", () => {
     await openUnixListener({ live: { ...live }, path, handshakeMs: 50 });
     const socket = await dial(path);
     await once(socket.resume(), "close");
-    expect(await say(path)).toBe("hello");
+    // On a busy machine this one is slow as well.
+    await expect.poll(() => say(path).catch(() => "refused")).toBe("hello");
   });
 
   it("drops the oldest of 256 peers that are silent for one that comes", async () => {

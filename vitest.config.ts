@@ -33,7 +33,7 @@ export default defineConfig({
     maxWorkers: Math.ceil(availableParallelism() * 2),
     watch: false,
     // Upper bounds on a hang, not expectations of speed: a matrix test starts processes on a machine that may be busy.
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     teardownTimeout: 5_000,

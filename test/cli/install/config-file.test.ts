@@ -34,7 +34,7 @@ describe("a configuration file", () => {
 
   it("has the additions of all concurrent writers", async () => {
     const path = join(folder, "deep", "a.json");
-    const names = Array.from({ length: 20 }, (_none, index) => `${index};`);
+    const names = Array.from({ length: 10 }, (_none, index) => `${index};`);
     await Promise.all(names.map((name) => changeConfigFile(path, (text) => text + name)));
     const text = await readFile(path, "utf8");
     expect(text.split(";").toSorted()).toEqual([...names.map((name) => name.slice(0, -1)), ""].toSorted());

@@ -190,12 +190,12 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
     join: (cluster) => {
       const reportShared = (cause: unknown): void => void internalError(cause, "sharing changes with replicas", report);
       large.shareIn(cluster.store);
-      const leaves = [watches.share(cluster, reportShared), views.views.share(cluster.bus), states.shareIn(cluster)];
-      const leave = (): void => {
-        for (const one of leaves) one();
-      };
-      scope.add(leave);
-      return leave;
+      for (const leave of [
+        watches.share(cluster, reportShared),
+        views.views.share(cluster.bus),
+        states.shareIn(cluster),
+      ])
+        scope.add(leave);
     },
     // Only hand-written and mounted handlers write to the client's log.
     logs: tools.size + prompts.size + resources.size + mounts.size > 0,

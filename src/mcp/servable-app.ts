@@ -60,10 +60,10 @@ export interface AppRuntime {
   /** Counts the parts of large values in this budget. Called at most once, before the first request. */
   countParts(this: void, budget: Budget): void;
   /**
-   * Shares changes, questions and large values with the other replicas of a cluster. Called at most once, before the first request.
-   * Returns a function that ends it; callable twice.
+   * Shares changes, questions and large values with the other replicas of a cluster, until the app is closed. Called at most once, before
+   * the first request.
    */
-  join(this: void, cluster: Cluster): () => void;
+  join(this: void, cluster: Cluster): void;
   /** Whether handlers of the author can write to the client's log. */
   readonly logs: boolean;
   readonly report: FaultReporter;

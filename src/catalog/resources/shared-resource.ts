@@ -62,8 +62,6 @@ export class SharedResource implements Watcher {
   #untold: ChangeNotice | undefined;
   /** A notice that was to be sent while no value was known. */
   #owed: ChangeNotice | undefined;
-  /** Whether the change that is announced came from another replica. */
-  #isRelaying = false;
 
   constructor(deps: SharedResourceDeps) {
     this.#deps = deps;
@@ -122,7 +120,6 @@ export class SharedResource implements Watcher {
     }
     const before = this.#seen;
     this.#seen = mark;
-    if (this.#isRelaying) return;
     if (before === undefined) this.#deps.opened(this);
     else this.#compare(before, mark);
     if (isRemote) return;
@@ -185,8 +182,6 @@ export class SharedResource implements Watcher {
   /** Announces a change here that another replica has told of. */
   #relay(): void {
     this.#isBehind = false;
-    this.#isRelaying = true;
     this.#watch.announce();
-    this.#isRelaying = false;
   }
 }

@@ -92,7 +92,6 @@ interface ReplicasOptions {
 export class Replica {
   readonly runtime: AppRuntime;
   readonly id: string;
-  readonly leave: () => void;
 
   constructor({ cluster, database, windowMs = 0 }: ReplicasOptions, at: number) {
     const subscribe = database.subscribe(at);
@@ -114,7 +113,7 @@ export class Replica {
       .open();
     const joined = cluster.replica();
     this.id = joined.replica;
-    this.leave = this.runtime.join(joined);
+    this.runtime.join(joined);
     atEndOfTest(() => this.runtime.close());
   }
 

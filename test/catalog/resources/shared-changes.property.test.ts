@@ -146,6 +146,19 @@ const examples: [Action[]][] = [
       { do: "write", at: 2, value: 0, turns: 0 },
     ],
   ],
+  [
+    [
+      { do: "cut", at: 0, turns: 0 },
+      { do: "watch", at: 1, turns: 5 },
+      { do: "read", at: 0, turns: 2 },
+      { do: "write", at: 0, value: 1, turns: 0 },
+      { do: "leave", at: 0, turns: 1 },
+      { do: "heal", at: 0, turns: 5 },
+      { do: "write", at: 0, value: 0, turns: 0 },
+      { do: "write", at: 0, value: 0, turns: 0 },
+      { do: "write", at: 0, value: 0, turns: 0 },
+    ],
+  ],
 ];
 
 const ways = (["at once", "later"] as const).flatMap((answers) =>

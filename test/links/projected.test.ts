@@ -208,11 +208,8 @@ describe("projected()", () => {
     const kept = projected(agent, inProcess(live)).keep?.({ onFault: () => {} });
     if (kept === undefined) throw new Error("it keeps nothing");
     const first = await kept.connect(agent);
-    let page = await first.client.arrived.recent();
-    await until(() => {
-      void first.client.arrived.recent().then((now) => (page = now));
-      return page.occurrences.length === 1;
-    });
+    await expect.poll(async () => (await first.client.arrived.recent()).occurrences.length).toBe(1);
+    const page = await first.client.arrived.recent();
     await first.close();
     const second = await kept.connect(agent);
     expect(await second.client.arrived.recent()).toEqual(page);
@@ -305,14 +302,14 @@ describe("projected()", () => {
     const watch = async (): Promise<void> => {
       for await (const reading of client.crates.readings()) seen.push(reading);
     };
-    void watch();
+    // It ends with what it watches.
+    watch().catch(() => {});
     await until(() => seen.length === 1, "the first value");
     expect(seen[0]).toEqual({ value: { crates: 1, full: false } });
 
     const holding = client.hold.call();
     await until(() => held() === 1, "the call to be under way");
-    await street.kill();
-    await expect(holding).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    await Promise.all([street.kill(), expect(holding).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" })]);
     await until(() => seen.length === 2, "the value to be stale");
     expect(seen[1]).toMatchObject({ value: { crates: 1, full: false }, stale: { reason: "lost" } });
     await expect(client.ship.call(1)).rejects.toMatchObject({ code: "UNAVAILABLE" });

@@ -18,6 +18,7 @@ export type {
   ResourceOptions,
   ToolOptions,
 } from "./tags/tool-options.ts";
+export type { PageOrigins, PagePermissions, PageSource, ToolAudience, ToolUiOptions } from "./tags/tool-ui.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
 export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";

@@ -14,6 +14,7 @@ import { ReconnectingSurface } from "../links/reconnecting-surface.ts";
 import type { LinkChange } from "../links/dial-link.ts";
 import { inProcess } from "../links/in-process.ts";
 import type { Link } from "../links/link.ts";
+import { appsExtension } from "../mcp/extensions/apps-extension.ts";
 import { AskStates } from "../mcp/asking/ask-states.ts";
 import { InputRequired } from "../mcp/asking/input-required.ts";
 import { createHandlers } from "../mcp/handlers.ts";
@@ -175,11 +176,14 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const states = new AskStates({ ...options.asking, app: info.name });
   const asking = new InputRequired(states, report);
   const { pageSize } = options;
+  // Mounted operations have no pages, so the entries at boot decide.
+  const extensions = views.base.tools.some(({ ui }) => ui !== undefined) ? [appsExtension] : [];
   return {
     info,
     viewFor: resolver.resolve,
     resources: lookup,
-    handlers: createHandlers({ ...views, catalog: live.current, invoker, report, asking, pageSize }),
+    handlers: createHandlers({ ...views, catalog: live.current, extensions, invoker, report, asking, pageSize }),
+    extensions,
     assertView: (name, doing) => assertViewName(views.views, name, doing),
     changing: items === undefined ? resolver.changing : new Set([...resolver.changing, "resources" as const]),
     scopes: toLiveScopes(live),

@@ -39,7 +39,7 @@ type ExcessKeys<TGiven, TKnown> = Exclude<KeysOfUnion<Extract<TGiven, object>>, 
 // The compiler reports unknown keys only in literals whose type is not inferred as a whole.
 /** `unknown` if a bespoke tool and its options have known keys only, else a problem under each unknown key. */
 type ToolKeysProblem<TTool> = [ExcessKeys<TTool, AnyBespokeTool>] extends [never]
-  ? NestedKeysProblem<TTool, "confirm"> & NestedKeysProblem<TTool, "resource">
+  ? NestedKeysProblem<TTool, "confirm"> & NestedKeysProblem<TTool, "resource"> & NestedKeysProblem<TTool, "ui">
   : { readonly [Key in ExcessKeys<TTool, AnyBespokeTool>]: TypeProblem<`"${Key & string}" is not an option`> };
 
 /** `unknown` if an option of a bespoke tool fits, else a problem under it. */

@@ -2,6 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import { reportToConsole, type FaultReporter } from "../surface/fault.ts";
+import { freezeUi } from "../tags/tool-ui.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
 import { createCatalogOf, type Catalog, type CatalogEntries } from "./catalog.ts";
 import type { ContextSource } from "./context/own-context.ts";
@@ -14,6 +15,7 @@ import { kindMappings } from "./kinds/kind-mappings.ts";
 import type { ExposedMember, KindMapping, ResourceEntries } from "./kinds/mapping.ts";
 import { sortById } from "./list-changes.ts";
 import type { MemberExposure } from "./read-exposures.ts";
+import { withUi } from "./tool-page.ts";
 import { assertUriPrefix } from "./uri-syntax.ts";
 import { nameWarning } from "./wire-name.ts";
 
@@ -82,9 +84,13 @@ function shapeOf({ base, segments }: TemplateEntry): string {
 }
 
 /** Refuses entries of different origins under one URI. A fixed URI may also match a template: it is read first. */
-function assertUrisDiffer(resources: readonly ResourceEntry[], templates: readonly TemplateEntry[]): void {
+function assertUrisDiffer({ tools, resources, templates }: Omit<CatalogEntries, "prompts">): void {
   const origins = new Map<string, string>();
   const claims = [
+    ...tools.flatMap(({ ui, origin }) => {
+      const uri = ui?.page?.uri;
+      return uri === undefined ? [] : { uri, origin, key: uri };
+    }),
     ...resources.map(({ uri, origin }) => ({ uri, origin, key: uri })),
     ...templates.map((template) => ({ uri: template.base, origin: template.origin, key: shapeOf(template) })),
   ];
@@ -125,7 +131,7 @@ type Entries = { readonly [Key in keyof CatalogEntries]: CatalogEntries[Key][num
 function addMember(
   entries: Entries,
   exposure: MemberExposure,
-  { channel, client, scopes, uriPrefix }: ScopedSource,
+  { surface, channel, client, scopes, uriPrefix }: ScopedSource,
 ): void {
   const { key, member, effect, options } = exposure;
   const exposed = { key, member, effect, options, channel, client, scopes, uri: `${uriPrefix}${key}` };
@@ -134,7 +140,7 @@ function addMember(
   // As above.
   const typed = exposed as ExposedMember<MemberOfKind<Kind>>;
   if (exposure.as === "resource") addResource(entries, mapping.asResource?.(typed) ?? {});
-  else if (mapping.asTool !== undefined) entries.tools.push(mapping.asTool(typed));
+  else if (mapping.asTool !== undefined) entries.tools.push(withUi(mapping.asTool(typed), options.ui, surface));
 }
 
 function addResource(entries: Entries, { resource, template, pages }: ResourceEntries): void {
@@ -154,10 +160,12 @@ export function createCatalog(source: CatalogSource): Catalog {
   const entries: Entries = { tools: [], resources: [], templates: [], prompts: [] };
   const scoped = { ...source, scopes: toDefaultScopes(source.surface), report };
   for (const exposure of source.exposures) addMember(entries, exposure, scoped);
-  for (const [name, tool] of tools) entries.tools.push(toBespokeEntry(name, tool, scoped));
+  for (const [name, tool] of tools) {
+    entries.tools.push(withUi(toBespokeEntry(name, tool, scoped), freezeUi(tool).ui, source.surface));
+  }
   for (const [name, prompt] of prompts) entries.prompts.push(toPromptEntry(name, prompt, scoped));
   for (const [key, resource] of resources) addResource(entries, toBespokeResource(key, resource, scoped));
-  assertUrisDiffer(entries.resources, entries.templates);
+  assertUrisDiffer(entries);
   assertNamesDiffer(entries.prompts);
   return sortCatalog(entries, scoped);
 }

@@ -7,6 +7,7 @@ import type { TraceContext } from "../surface/trace-context.ts";
 import type { Icon } from "../tags/display-metadata.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { ConfirmRule, OnDisconnect } from "../tags/tool-options.ts";
+import type { ToolAudience } from "../tags/tool-ui.ts";
 import type { InputRequest } from "./asking/asking.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type { UriSegment } from "./uri-syntax.ts";
@@ -171,6 +172,23 @@ interface AnyEntry extends EntryDisplayMetadata, EntryGuard {
   readonly description: string | undefined;
 }
 
+/** The page of a tool, for hosts that support MCP Apps. */
+export interface ToolPage {
+  /** `ui://<surface>/<wire name>`. */
+  readonly uri: string;
+  /** The `_meta.ui` of its content: origins, permissions, border and domain. */
+  readonly meta: JsonObject;
+  /** Returns the HTML. @throws any error of the author's function or of the file system. */
+  read(): Promise<string>;
+}
+
+/** The option `ui` of a tool. */
+export interface ToolUi {
+  readonly page?: ToolPage;
+  /** @default model and app */
+  readonly visibility?: readonly ToolAudience[];
+}
+
 /** One tool that an agent may call. */
 export interface ToolEntry extends AnyEntry {
   /** The wire name: letters, digits and `_`, at most 64. */
@@ -205,6 +223,8 @@ export interface ToolEntry extends AnyEntry {
   readonly confirmWord?: string | undefined;
   /** Writes the author's text of the question. May return a promise, and throw any value. */
   readonly confirmText?: ((call: ConfirmedCall) => unknown) | undefined;
+  /** Its page and its users. Left out: it has no page, and no restriction. */
+  readonly ui?: ToolUi | undefined;
   /** The schemas to validate with; `"surface"`: the live surface validates. */
   readonly owner: OwnSchemas | "surface";
   /**
@@ -243,6 +263,8 @@ export interface ResourceBody {
   readonly blob?: string;
   /** The `_meta` of the content. */
   readonly meta?: JsonObject;
+  /** Whether no part of it is of use: then it is sent whole, at any size. @default false */
+  readonly isWhole?: boolean;
 }
 
 /** The content of a resource: JSON text, or a body. */

@@ -13,6 +13,7 @@ import {
   type TagOptions,
   type ToolOptions,
 } from "../tags/tool-options.ts";
+import { freezeUi } from "../tags/tool-ui.ts";
 import { hasArgument } from "./entry-scopes.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kinds/kind-mappings.ts";
@@ -50,7 +51,7 @@ function readValue(key: string, kind: string, value: unknown): Pick<MemberExposu
   const givenTool: ToolOptions | undefined = optionsAt(value, "tool");
   if (givenTool !== undefined) {
     const tool = readToolOptions(givenTool, `Cannot expose "${key}"`);
-    return { as: "tool", options: { ...tool, ...freezeScopes(tool), ...freezeConfirm(tool) } };
+    return { as: "tool", options: { ...tool, ...freezeScopes(tool), ...freezeConfirm(tool), ...freezeUi(tool) } };
   }
   const givenResource: CollectionResourceOptions | undefined = optionsAt(value, "resource");
   if (givenResource !== undefined) {

@@ -70,6 +70,14 @@ const errors: FieldRule = (before, after) => {
   return compareSchemas(toSchema(before), toSchema(after), "output");
 };
 
+/** A field that is an object of fields, each with its rule. */
+const nested: FieldRule = (before, after) => {
+  const [was, is] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
+  return compareFields(was, is).map(({ field, path, ...change }) => ({ ...change, path: [field, ...path] }));
+};
+
+const reached = optional(axes.widens, axes.breaks, list(axes.widens, axes.breaks));
+
 const rules: Readonly<Record<string, FieldRule>> = {
   ...{ title: text, description: text, instructions: text, websiteUrl: text, icons: text, meta: text, tags: text },
   ...{ id: always(axes.differs), kind: always(axes.differs), mimeType: always(axes.differs) },
@@ -77,6 +85,16 @@ const rules: Readonly<Record<string, FieldRule>> = {
   input: (before, after) => compareSchemas(before, after, "input"),
   output: (before, after) => compareSchemas(before, after, "output"),
   ...{ errors, hints, confirm, timeoutMs: timeout },
+  // Of the page of a tool. Left out, its users are the model and pages.
+  ...{
+    ui: optional(axes.widens, axes.breaks, nested),
+    csp: nested,
+    permissions: reached,
+    prefersBorder: always(axes.neutral),
+  },
+  ...{ connectDomains: reached, resourceDomains: reached, frameDomains: reached, baseUriDomains: reached },
+  uri: optional(axes.widens, axes.breaks, always(axes.differs)),
+  visibility: optional(axes.breaks, axes.widens, list(axes.widens, axes.breaks)),
   confirmWord: optional(axes.breaks, axes.widens, always(axes.neutral)),
   scopes: list(axes.breaks, axes.widens),
   scopesAny: optional(axes.breaks, axes.widens, list(axes.widens, axes.breaks)),

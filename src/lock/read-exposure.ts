@@ -1,7 +1,14 @@
 import { readAtRest } from "../builder/assemble-app.ts";
 import { kDefinition, type AppAtRest, type AppDefinition } from "../builder/app-definition.ts";
 import { confirmRuleOf } from "../call/tool-calls.ts";
-import type { PromptEntry, ResourceEntry, TemplateEntry, TemplateVariable, ToolEntry } from "../catalog/entry.ts";
+import type {
+  PromptEntry,
+  ResourceEntry,
+  TemplateEntry,
+  TemplateVariable,
+  ToolEntry,
+  ToolUi,
+} from "../catalog/entry.ts";
 import { mountedPath } from "../catalog/mounts/mount.ts";
 import { replayToolName } from "../catalog/wire-name.ts";
 import { unexposedOf, type Unexposed } from "../catalog/unexposed.ts";
@@ -89,6 +96,17 @@ function toInput(values: readonly Omit<TemplateVariable, "complete">[]): JsonObj
   const properties = Object.fromEntries(values.map(({ name, json }) => [name, { ...json }]));
   const required = values.filter((value) => value.required).map(({ name }) => name);
   return toCanonicalSchema({ type: "object", properties, required });
+}
+
+/** Returns the page and the users of a tool as they stand in an exposure; `undefined` without the option `ui`. */
+function toUiField(ui: ToolUi | undefined): object | undefined {
+  if (ui === undefined) return undefined;
+  const { uri, meta = {} } = ui.page ?? {};
+  const { permissions, ...others } = meta;
+  return {
+    ...{ uri, visibility: ui.visibility, ...others },
+    permissions: isObject(permissions) ? Object.keys(permissions).toSorted() : undefined,
+  };
 }
 
 /** Returns the step of the chain that adds a tool of this package; `undefined` for other tools. */
@@ -235,6 +253,7 @@ export class ExposureReader {
       confirmWord: confirm === "never" ? undefined : confirmWord,
       input: toField(input.json),
       output: toField(output.json),
+      ui: toUiField(tool.ui),
       ...{ timeoutMs, onDisconnect, tags, version },
       errors: errors && Object.fromEntries(Object.entries(errors).map(([code, schema]) => [code, toField(schema)])),
       canCall: canCall?.toSorted(),

@@ -6,6 +6,8 @@ import { internalError } from "../surface/fault.ts";
 import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
 import type { ObservedChannel } from "../observe/observed-channel.ts";
 import { observeRequest, tellRefused, type ObservedRequest } from "./observed-request.ts";
+import { capabilitiesOf } from "./envelope.ts";
+import { readClientExtensions, type ClientExtension } from "./extensions/extensions.ts";
 import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import { downgrade } from "./protocol-features.ts";
@@ -179,6 +181,11 @@ export abstract class ClientRequest implements QueuedCall {
 
   get text(): string | undefined {
     return this.frame.text;
+  }
+
+  /** The extensions that the client can use. Read on demand: only some lists depend on it. */
+  get extensions(): ReadonlySet<ClientExtension> {
+    return readClientExtensions(capabilitiesOf(this.frame.params));
   }
 
   /** The trace context of `_meta`, else that of the transport. Read on demand: most handlers never use it. */

@@ -11,6 +11,7 @@ import type { FaultReporter } from "../surface/fault.ts";
 import { andThen } from "../surface/is-thenable.ts";
 import type { AskingRequest, InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
+import { findExtended, listedBy, extensionMethodsOf, type Extension } from "./extensions/extensions.ts";
 import type { LargeValues, Readable } from "./large-values.ts";
 import {
   bytesOver,
@@ -41,6 +42,7 @@ import {
   withMeta,
 } from "./render-result.ts";
 import { ResourceList } from "./resource-list.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 import type { ViewResolver } from "./view-resolver.ts";
 
 /** Answers one method: params off the wire -> an answer. Never rejects. */
@@ -56,7 +58,7 @@ export type HandledMethod =
   | OptionalMethod;
 
 /** Methods that an app has only with entries for them. */
-type OptionalMethod = "prompts/list" | "prompts/get" | "completion/complete";
+export type OptionalMethod = "prompts/list" | "prompts/get" | "completion/complete";
 
 /** One handler a method. */
 export type Handlers = Readonly<
@@ -69,6 +71,7 @@ export interface HandlerSource {
   readonly catalog: Catalog;
   readonly resolver: Pick<ViewResolver, "shownTo">;
   readonly lists: CatalogLists;
+  readonly extensions: readonly Extension[];
   /** Asks clients of the modern era. */
   readonly asking: InputRequired;
   /** Keeps values that are too large for one answer. */
@@ -103,10 +106,20 @@ function textBlock(text: string): string {
   return `"content":[{"type":"text","text":${writeJson(text)}}]`;
 }
 
-function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutcome, large: LargeValues): RpcAnswer {
+/** Returns the blocks of a result. A tool with a page gets a text, since a host without pages must show something. */
+function withFallback({ ui, title, name }: ToolEntry, { blocks, structured }: RichOutcome): string {
+  // A quote within a text is escaped, so only a block has this.
+  if (ui?.page === undefined || blocks.includes('"type":"text"')) return blocks;
+  const text = structured ?? `${title ?? name}: the result has no text`;
+  const block = `{"type":"text","text":${writeJson(text)}}`;
+  return blocks === "[]" ? `[${block}]` : `${blocks.slice(0, -1)},${block}]`;
+}
+
+function toRichAnswer(tool: ToolEntry, outcome: RichOutcome, large: LargeValues): RpcAnswer {
+  const { structured, isError } = outcome;
   const said = structured === undefined ? "" : `,"structuredContent":${structured}`;
   const failed = isError === true ? `,"isError":true` : "";
-  const body = toWellFormedJson(`"content":${blocks}${said}${failed}`);
+  const body = toWellFormedJson(`"content":${withFallback(tool, outcome)}${said}${failed}`);
   const bytes = bytesOver(body, large.maxResultBytes);
   if (bytes !== undefined) return toLargeBlocks(tool, bytes);
   return isError === true ? toRpcResult(body, reportsFailure) : toRpcResult(body);
@@ -241,12 +254,15 @@ function toReadAnswer({ asking, resolved, outcome }: Read, source: HandlerSource
 }
 
 function createReadHandler(source: HandlerSource): Handler {
+  const find = (uri: string, view: ResolvedView): Readable | undefined =>
+    view.resource(uri) ?? findExtended(source.extensions, uri, view);
   return (params, request) => {
     const uri = ownParam(params, "uri");
     if (typeof uri !== "string") return badReadParams;
+    const isFound = (shown: ResolvedView | undefined): boolean => shown !== undefined && find(uri, shown) !== undefined;
     const { call, view } = request;
     call.reached("gate");
-    const resolved = source.large.resolve(uri, { caller: call.caller, rules: view.rules }) ?? view.resource(uri);
+    const resolved = source.large.resolve(uri, { caller: call.caller, rules: view.rules }) ?? find(uri, view);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const asking = { params, request, method: "resources/read", target: uri };
     const toAnswer = (outcome: ReadOutcome): RpcAnswer => {
@@ -259,7 +275,7 @@ function createReadHandler(source: HandlerSource): Handler {
     if (!(begun instanceof Promise)) return begun ?? run();
     return begun.then((error) => {
       // Parts of large values ask nothing, so they are never claimed.
-      if (error === undefined && source.resolver.shownTo(call.caller)?.resource(uri) !== undefined) return run();
+      if (error === undefined && isFound(source.resolver.shownTo(call.caller))) return run();
       return error ?? toNotFound(uri, request.era);
     });
   };
@@ -277,25 +293,35 @@ function createResourcesHandler(source: HandlerSource): Handler {
   };
 }
 
+function createToolsHandler({ lists, extensions }: HandlerSource): Handler {
+  if (extensions.length === 0) return createListHandler(lists, "tools");
+  return (params, { call, view, extensions: usable }) => {
+    const { caller } = call;
+    const catalog = listedBy(extensions, view.listedFor(caller), { view, caller, extensions: usable });
+    return lists.of("tools", catalog).page(params);
+  };
+}
+
 function createListHandler(lists: CatalogLists, name: Parameters<CatalogLists["of"]>[0]): Handler {
   return (params, { call, view }) => lists.of(name, view.listedFor(call.caller)).page(params);
 }
 
 /** Creates the handlers of an app. Each answers from the view of its caller. */
 export function createHandlers(source: HandlerSource): Handlers {
-  const { lists, catalog } = source;
+  const { lists, catalog, extensions } = source;
   const complete = createCompleteHandler(source);
   const prompts = {
     "prompts/list": createListHandler(lists, "prompts"),
     "prompts/get": createPromptHandler(source),
   };
   return Object.freeze({
-    "tools/list": createListHandler(lists, "tools"),
+    "tools/list": createToolsHandler(source),
     "tools/call": createCallHandler(source),
     "resources/list": createResourcesHandler(source),
     "resources/templates/list": createListHandler(lists, "templates"),
     "resources/read": createReadHandler(source),
     ...(catalog.prompts.length === 0 ? {} : prompts),
     ...(complete === undefined ? {} : { "completion/complete": complete }),
+    ...extensionMethodsOf(extensions),
   } satisfies Handlers);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
-import { modernVersions, newestLegacyVersion, toRpcResult, writeJson } from "./protocol.ts";
+import { declareExtensions, readClientExtensions } from "./extensions/extensions.ts";
+import { modernVersions, newestLegacyVersion, ownParam, toRpcResult, writeJson, type McpRequest } from "./protocol.ts";
 import type { ListName } from "./lists.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -56,14 +57,23 @@ export function negotiate(params: JsonObject | undefined): string {
 
 /** Creates the handlers by which a client meets the server, one an era. */
 export function createHandshake(runtime: AppRuntime): Readonly<Record<"initialize" | "server/discover", Handler>> {
-  const capabilities = toCapabilities(runtime);
+  const { extensions: served, info } = runtime;
+  const always = toCapabilities(runtime);
+  const capabilitiesFor = ({ view, call }: McpRequest, extensions: McpRequest["extensions"]): object => {
+    if (served.length === 0) return always;
+    return { ...always, extensions: declareExtensions(served, { view, caller: call.caller, extensions }) };
+  };
   return {
-    initialize: (params, { view: { instructions } }) =>
-      toRpcResult(toBody({ protocolVersion: negotiate(params), capabilities, serverInfo: runtime.info, instructions })),
-    "server/discover": (_params, { view: { instructions } }) =>
-      toRpcResult(toBody({ supportedVersions: modernVersions, capabilities, instructions }), {
-        cacheable: true,
-        introduces: true,
-      }),
+    initialize(params, request) {
+      const { instructions } = request.view;
+      const capabilities = capabilitiesFor(request, readClientExtensions(ownParam(params, "capabilities")));
+      return toRpcResult(toBody({ protocolVersion: negotiate(params), capabilities, serverInfo: info, instructions }));
+    },
+    "server/discover"(_params, request) {
+      const { instructions } = request.view;
+      const capabilities = capabilitiesFor(request, request.extensions);
+      const body = toBody({ supportedVersions: modernVersions, capabilities, instructions });
+      return toRpcResult(body, { cacheable: true, introduces: true });
+    },
   };
 }

@@ -19,6 +19,7 @@ import {
   versionOf,
   withClient,
 } from "./envelope.ts";
+import { readClientExtensions, type ClientExtension } from "./extensions/extensions.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { ObservedChannel } from "../observe/observed-channel.ts";
@@ -126,6 +127,7 @@ interface Connection {
   readonly asks: PushedAsks;
   /** The kinds of questions that the client can answer. Only a handshake that succeeded sets them, and the version. */
   kinds: ReadonlySet<AskKind>;
+  extensions: ReadonlySet<ClientExtension>;
   version: string | undefined;
   readonly log: ClientLog;
   /** Sends to the log of a client up to 2025-11-25; `undefined` if no handler can log. */
@@ -154,6 +156,10 @@ class GateRequest extends ClientRequest {
 
   get token(): ReturnType<typeof progressTokenOf> {
     return progressTokenOf(this.frame.params);
+  }
+
+  override get extensions(): ReadonlySet<ClientExtension> {
+    return this.era === "legacy" ? this.#connection.extensions : super.extensions;
   }
 
   override get written(): Promise<void> | undefined {
@@ -228,6 +234,7 @@ export class McpConnection {
       clock,
       asks: new PushedAsks({ kinds: () => this.#connection.kinds, send, report: runtime.report }),
       kinds: clientKinds(undefined),
+      extensions: readClientExtensions(undefined),
       version: undefined,
       log,
       logSink: runtime.logs ? log.sinkTo(output) : undefined,
@@ -342,7 +349,9 @@ export class McpConnection {
     this.#caller = caller;
     this.#connection.version = version;
     this.#channel.start(caller, version);
-    this.#connection.kinds = clientKinds(ownParam(frame.params, "capabilities"));
+    const capabilities = ownParam(frame.params, "capabilities");
+    this.#connection.kinds = clientKinds(capabilities);
+    this.#connection.extensions = readClientExtensions(capabilities);
   }
 
   /** Answers a message that cannot become a request. */

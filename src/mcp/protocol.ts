@@ -2,6 +2,7 @@ import type { CallContext } from "../call/call-context.ts";
 import type { Failure } from "../call/observed-call.ts";
 import type { RefusalStage } from "../observe/observation.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { ClientExtension } from "./extensions/extensions.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { ServerInfo } from "./servable-app.ts";
 
@@ -76,6 +77,8 @@ export interface McpRequest {
   readonly text?: string | undefined;
   /** The log of the client; `undefined` for clients without a level. */
   readonly log?: LogLevels | undefined;
+  /** The extensions that the client can use. @default none */
+  readonly extensions?: ReadonlySet<ClientExtension> | undefined;
 }
 
 /** The level of one client's log. */

@@ -118,15 +118,19 @@ function renderExcerpt(head: string, excerpt: Excerpt, body?: ResourceBody): str
   return `{${head},"mimeType":"${jsonMimeType}","text":${writeJson(text)},"_meta":${writeJson(meta)}}`;
 }
 
+/** Returns the text of a resource. JSON is repaired before it becomes a JSON string, where its escapes are escaped themselves. */
+function toWellFormed(text: string | undefined, mimeType: string): string | undefined {
+  return text !== undefined && mimeType === jsonMimeType ? toWellFormedJson(text) : text;
+}
+
 /** Renders the content of a resource, or its beginning. */
 export function renderContent(uri: string, content: ResourceContent, keeping: Keeping): string {
   const { large } = keeping;
   const head = `"uri":${writeJson(uri)}`;
   const body: ResourceBody = typeof content === "string" ? { mimeType: jsonMimeType, text: content } : content;
   const { mimeType, text: given, blob = "", meta } = body;
-  // Before it becomes a JSON string: there the escapes of JSON text are escaped themselves, and not found.
-  const text = given !== undefined && mimeType === jsonMimeType ? toWellFormedJson(given) : given;
-  const bytes = bytesOver(text ?? blob, large.maxResourceBytes);
+  const text = toWellFormed(given, mimeType);
+  const bytes = body.isWhole === true ? undefined : bytesOver(text ?? blob, large.maxResourceBytes);
   if (bytes !== undefined) return renderExcerpt(head, large.keep(text ?? blob, bytes, keeping), body);
   const written = text === undefined ? `"blob":${writeJson(blob)}` : `"text":${writeJson(text)}`;
   const more = meta === undefined ? "" : `,"_meta":${writeJson(meta)}`;

@@ -7,6 +7,7 @@ import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/display-metadata.ts";
 import type { InspectedApp, kInspected } from "./inspected-app.ts";
+import type { Extension } from "./extensions/extensions.ts";
 import type { ListName } from "./lists.ts";
 import type { Handlers } from "./handlers.ts";
 import type { FrameLimits } from "./parse-frame.ts";
@@ -44,6 +45,8 @@ export interface AppResources {
 export interface AppRuntime {
   readonly info: ServerInfo;
   readonly handlers: Handlers;
+  /** The extensions of the protocol that the app serves. */
+  readonly extensions: readonly Extension[];
   /**
    * Returns the view of a caller as it is shown now, or the error for every request of a caller whose view is denied. A transport
    * resolves it once a request, before anything else is done, and hands it to the handler.

@@ -1,8 +1,10 @@
 import { SurfaceError } from "../errors.ts";
+import { clientExtensionIds, declareExtensions } from "../mcp/extensions/extensions.ts";
 import { toCapabilities } from "../mcp/handshake.ts";
 import type { AppRuntime, ServableApp, Serving } from "../mcp/servable-app.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { internalError } from "../surface/fault.ts";
-import { readAttachOptions, type AttachOptions } from "./attach-options.ts";
+import { readAttachOptions, toUnknownCaller, type AttachOptions } from "./attach-options.ts";
 import { V1Connection } from "./v1-connection.ts";
 import { V1Port, type V1McpServer, type V1Server } from "./v1-port.ts";
 
@@ -42,6 +44,14 @@ function assertFree(port: V1Port, methods: readonly string[]): void {
   );
 }
 
+/** Returns the extensions to declare: the server answers its handshake alone, so every client gets those of the attached view. */
+function extensionsFor(runtime: AppRuntime, options: AttachOptions): JsonObject | undefined {
+  const caller = toUnknownCaller(options, undefined);
+  const view = runtime.viewFor(caller);
+  if (view.kind === "error") return undefined;
+  return declareExtensions(runtime.extensions, { view, caller, extensions: new Set(clientExtensionIds) });
+}
+
 /** Sets the handlers of the app, all of them or none. */
 function connect(runtime: AppRuntime, port: V1Port, options: AttachOptions): V1Connection {
   if (options.surface !== undefined) runtime.assertView(options.surface, "Attaching to a server");
@@ -49,7 +59,9 @@ function connect(runtime: AppRuntime, port: V1Port, options: AttachOptions): V1C
   assertFree(port, methods);
   // A server with the capability keeps the level of the log itself.
   const logsItself = port.handles("logging/setLevel");
-  const { logging, ...others } = toCapabilities(runtime);
+  const { logging, ...always } = toCapabilities(runtime);
+  const extensions = extensionsFor(runtime, options);
+  const others = extensions === undefined ? always : { ...always, extensions };
   port.announce(logging === undefined || logsItself ? others : { ...others, logging });
   if (runtime.logs && !logsItself) methods.push("logging/setLevel");
   const connection = new V1Connection({ runtime, port, options, logsItself });

@@ -1,6 +1,7 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
 import { createQueues, ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
+import { readClientExtensions, type ClientExtension } from "../mcp/extensions/extensions.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
 import { ObservedChannel } from "../observe/observed-channel.ts";
 import { tellRefused } from "../mcp/observed-request.ts";
@@ -62,6 +63,7 @@ export interface V1ConnectionDeps {
 /** The way back to a request of the SDK. */
 interface V1Reply {
   readonly log: ClientLog;
+  readonly extensions: ReadonlySet<ClientExtension>;
   open(token: string | number | undefined): CallContext;
   settle(answer: RpcAnswer): void;
 }
@@ -77,6 +79,10 @@ class V1ClientRequest extends ClientRequest {
     this.log = reply.log;
     this.token = progressTokenOf(sent.frame.params);
     this.#reply = reply;
+  }
+
+  override get extensions(): ReadonlySet<ClientExtension> {
+    return this.#reply.extensions;
   }
 
   open(token: string | number | undefined): CallContext {
@@ -209,8 +215,12 @@ export class V1Connection {
       const caller = toCaller(options, extra, port.clientInfo);
       const view = this.#admit(caller);
       if (view.kind === "error") return refuse(view, caller);
+      const extensions = readClientExtensions(port.clientCapabilities);
       const open: V1Reply["open"] = (token) => this.#open(token, caller, extra);
-      this.#serve(new V1ClientRequest({ frame, caller, view }, { log: this.#log, open, settle }), extra.signal);
+      this.#serve(
+        new V1ClientRequest({ frame, caller, view }, { log: this.#log, extensions, open, settle }),
+        extra.signal,
+      );
     } catch (cause) {
       settle(toInternalAnswer(cause, method, runtime.report));
     }

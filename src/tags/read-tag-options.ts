@@ -6,6 +6,7 @@ import { freezeDisplayMetadata, displayFields } from "./display-metadata.ts";
 import { scopeFields, scopeFieldsWithoutArgument, freezeScopes } from "./scopes.ts";
 import { kEffect, type Taggable } from "./tag-of.ts";
 import type { CollectionResourceOptions, ToolOptions } from "./tool-options.ts";
+import { freezeUi, uiOption } from "./tool-ui.ts";
 
 /** Schemas of the options of every tool. */
 export const toolFields: OptionFields<ToolOptions> = {
@@ -18,6 +19,7 @@ export const toolFields: OptionFields<ToolOptions> = {
   timeoutMs: duration(600_000),
   onDisconnect: oneOf("abort", "finish"),
   confirm: confirmOption,
+  ui: uiOption,
   ...displayFields,
   ...scopeFields,
 };
@@ -30,7 +32,7 @@ export const toolFields: OptionFields<ToolOptions> = {
  */
 export function readToolOptions(options: ToolOptions, attempt: string): ToolOptions {
   const read = assertNoContradiction(readOptions(options, toolFields, attempt), attempt);
-  return { ...read, ...freezeDisplayMetadata(read), ...freezeScopes(read), ...freezeConfirm(read) };
+  return { ...read, ...freezeDisplayMetadata(read), ...freezeScopes(read), ...freezeConfirm(read), ...freezeUi(read) };
 }
 
 /** Refuses options of a destructive tool that does not mutate. Returns the options. @throws SurfaceError `CONTRADICTION`. */

@@ -2,6 +2,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { DisplayMetadata } from "./display-metadata.ts";
 import type { ScopeOptions } from "./scopes.ts";
+import type { ToolUiOptions } from "./tool-ui.ts";
 import type { TypeProblem } from "./type-problem.ts";
 
 /** The text that a user reads before a tool runs: a sentence, or a sentence and further lines. */
@@ -113,6 +114,8 @@ export interface ToolOptions extends DisplayMetadata, ScopeOptions, Pick<Resourc
    * @default the app's `confirm()`; without one the user is not asked
    */
   readonly confirm?: Confirm;
+  /** The page that hosts with MCP Apps show with the result, and the users of the tool. @default no page, for the model and pages */
+  readonly ui?: ToolUiOptions;
 }
 
 /** The option to ask the user before a tool runs. A function is short for `{ message }`. */

@@ -5,6 +5,7 @@ import { cell, collection, event, procedure, stream } from "../../src/surface/de
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import type { CollectionResourceOptions, ToolOptions } from "../../src/tags/tool-options.ts";
+import { goldenPages } from "./golden-pages.ts";
 import type { Sample } from "./support.ts";
 
 /** Two versions of an app, and the lines of their difference. */
@@ -503,6 +504,7 @@ const silent: readonly Golden[] = [
 ];
 
 export const goldenDifferences: readonly Golden[] = [
+  ...goldenPages,
   ...entries,
   ...rights,
   ...texts,

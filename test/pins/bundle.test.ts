@@ -4,11 +4,11 @@ import { bundle, reachedFrom, sourcesOf } from "./built-package.ts";
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
 const budget = {
   everything: 468_000,
-  app: 435_000,
+  app: 438_000,
   edge: 526_000,
   later: 66_100,
   surfaceOnly: 4_400,
-  surfaceOnlySplit: 31_600,
+  surfaceOnlySplit: 33_000,
 };
 
 const surfaceOnly = `

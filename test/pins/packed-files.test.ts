@@ -94,7 +94,7 @@ describe("the packed package", () => {
   });
 
   it("stays within its number of files and bytes when it is packed", () => {
-    expect(packed.length).toBeLessThanOrEqual(180);
-    expect(packedBytes).toBeLessThanOrEqual(735_000);
+    expect(packed.length).toBeLessThanOrEqual(181);
+    expect(packedBytes).toBeLessThanOrEqual(740_000);
   });
 });

@@ -29,6 +29,7 @@ import { withView } from "../read-view.ts";
 import type { RefuseOptions } from "../respond.ts";
 import { Session } from "./session.ts";
 import { answerFault, storeAway } from "./session-peers.ts";
+import { readClientExtensions } from "../../mcp/extensions/extensions.ts";
 import { type NewSession, SharedSessions, toFullError } from "./shared-sessions.ts";
 
 const missing = toRpcError(
@@ -314,8 +315,9 @@ export class SessionHandler {
     permit: Permit,
     channel: ObservedChannel,
   ): Session | Promise<Session | RpcError> {
-    const kinds = clientKinds(ownParam(frame.params, "capabilities"));
-    const session = { id: crypto.randomUUID(), permit, caller, kinds, version: negotiate(frame.params), channel };
+    const capabilities = ownParam(frame.params, "capabilities");
+    const client = { kinds: clientKinds(capabilities), extensions: readClientExtensions(capabilities) };
+    const session = { id: crypto.randomUUID(), permit, caller, ...client, version: negotiate(frame.params), channel };
     return this.#shared === undefined ? this.#open(session) : this.#shared.create(session);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AskKind } from "../../catalog/asking/asking.ts";
 import type { LogLevel } from "../../catalog/entry.ts";
+import { clientExtensionIds, type ClientExtension } from "../../mcp/extensions/extensions.ts";
 import { legacyVersions } from "../../mcp/handshake.ts";
 import { isLogLevel } from "../../mcp/notifications.ts";
 import { flag, listOf, matching, object, oneOf, option, required, text, wholeNumber } from "../../options/option.ts";
@@ -28,6 +29,8 @@ export interface SessionRecord extends SharedState {
   /** The protocol version of the handshake. */
   readonly version: string;
   readonly kinds: readonly AskKind[];
+  /** @default none */
+  readonly extensions?: readonly ClientExtension[];
   /** Starts the ids of the session's events. */
   readonly tag: string;
   readonly view?: CallerView;
@@ -41,6 +44,10 @@ const record = object<SessionRecord>({
   format: required(wholeNumber(1, 1)),
   version: required(oneOf(...legacyVersions)),
   kinds: required(listOf(oneOf("elicit", "sample", "roots"), "a list of kinds")),
+  extensions: listOf(
+    option("an extension", (value) => clientExtensionIds.some((id) => id === value)),
+    "a list of extensions",
+  ),
   tag: required(matching("a tag", /^[0-9a-f]{12}$/)),
   view,
   isInitialized: required(flag),
@@ -54,16 +61,19 @@ const record = object<SessionRecord>({
 /** Creates the record of a session that begins. */
 export function newRecord({
   kinds,
+  extensions,
   version,
   view: seen,
 }: {
   readonly kinds: Iterable<AskKind>;
+  readonly extensions: ReadonlySet<ClientExtension>;
   readonly version: string;
   readonly view: CallerView | undefined;
 }): SessionRecord {
   const first = { isInitialized: false, uris: [], scopes: [], grants: [] };
   const known = { format: 1, version, kinds: [...kinds], tag: createEventTag() } as const;
-  return { ...known, ...first, ...(seen === undefined ? {} : { view: seen }) };
+  const declared = extensions.size === 0 ? {} : { extensions: [...extensions] };
+  return { ...known, ...declared, ...first, ...(seen === undefined ? {} : { view: seen }) };
 }
 
 /** Reads a record; `undefined` for a text that is no record of this format. */

@@ -1,5 +1,6 @@
 import { CallContext, type CallStage, type LogSink } from "../../call/call-context.ts";
 import { ClientRequest, type AdmittedRequest } from "../../mcp/dispatcher.ts";
+import type { ClientExtension } from "../../mcp/extensions/extensions.ts";
 import { ownParam, progressTokenOf, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
 import type { HeldBytes } from "../body.ts";
@@ -57,6 +58,10 @@ export class SessionRequest extends ClientRequest {
 
   get log(): ClientLog {
     return this.#session.log;
+  }
+
+  override get extensions(): ReadonlySet<ClientExtension> {
+    return this.#session.extensions;
   }
 
   override get isUnread(): boolean {

@@ -2,6 +2,7 @@ import type { LogSink } from "../../call/call-context.ts";
 import type { AskKind } from "../../catalog/asking/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { Dispatcher, type AdmittedRequest } from "../../mcp/dispatcher.ts";
+import type { ClientExtension } from "../../mcp/extensions/extensions.ts";
 import { ping } from "../../mcp/methods.ts";
 import { observeRequest } from "../../mcp/observed-request.ts";
 import { ClientLog } from "../../mcp/notifications.ts";
@@ -104,6 +105,8 @@ export interface SessionDeps {
   readonly caller: Caller;
   /** Kinds of questions that the client can answer. */
   readonly kinds: ReadonlySet<AskKind>;
+  /** Extensions that the client can use. */
+  readonly extensions: ReadonlySet<ClientExtension>;
   /** The protocol version of the handshake. */
   readonly version: string;
   readonly channel: ObservedChannel;
@@ -181,6 +184,11 @@ export class Session {
     if (shared === undefined) return;
     const [scopes, subscriptions] = [this.#scopes, this.#subscriptions];
     this.copy = new SharedCopy({ ...deps, shared, session: this, scopes, subscriptions, asks: () => this.#asks });
+  }
+
+  /** Extensions that the client can use. */
+  get extensions(): ReadonlySet<ClientExtension> {
+    return this.#deps.extensions;
   }
 
   /** Headers of every answer. */

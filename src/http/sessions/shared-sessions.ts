@@ -78,12 +78,12 @@ export class SharedSessions {
 
   /** Opens a session for all replicas. Resolves with it, or the reason why not. */
   async create(session: NewSession): Promise<Session | RpcError> {
-    const { id, caller, kinds, version } = session;
+    const { id, caller, kinds, extensions, version } = session;
     const peers = this.#createPeers(id, caller);
     try {
       const full = await this.#makePlace(id, caller);
       if (full !== undefined) return this.#leave(peers, toFullError(full));
-      const state = newRecord({ kinds, version, view: caller.view });
+      const state = newRecord({ kinds, extensions, version, view: caller.view });
       await peers.create(state);
       return this.#open(session, peers, state);
     } catch (cause) {
@@ -141,10 +141,11 @@ export class SharedSessions {
       if (state === undefined) return this.#leave(peers, sessionNotFound);
       const permit = this.#served.permit(sender);
       if ("kind" in permit) return this.#leave(peers, permit);
-      const { kinds, version, view } = state;
+      const { version, view } = state;
+      const client = { kinds: new Set(state.kinds), extensions: new Set(state.extensions) };
       const channel = new ObservedChannel(this.#http.runtime.observers, "http");
       const caller = withView(sender, view);
-      return this.#open({ id, permit, caller, kinds: new Set(kinds), version, channel }, peers, state);
+      return this.#open({ id, permit, caller, ...client, version, channel }, peers, state);
     } catch (cause) {
       return this.#leave(peers, this.#away(cause));
     }

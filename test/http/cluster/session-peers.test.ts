@@ -14,7 +14,12 @@ import { memoryHub, type MemoryHub } from "../../cluster/memory-hub.ts";
 import { ask, callOf, end, get, initialize, openReplicas, post, until, withStore, type Replicas } from "./replicas.ts";
 
 const key = "session:test";
-const record = newRecord({ kinds: ["elicit"], version: "2025-11-25", view: { surface: "default", userAgent: "a/1" } });
+const record = newRecord({
+  kinds: ["elicit"],
+  extensions: new Set(),
+  version: "2025-11-25",
+  view: { surface: "default", userAgent: "a/1" },
+});
 
 class Copy implements SessionCopy {
   readonly asked = ["ask 1"];
@@ -214,12 +219,19 @@ describe("A record", () => {
     expect(readRecord(JSON.stringify(record))).toEqual(record);
   });
 
+  it("keeps the extensions of the client", () => {
+    const extensions = new Set(["io.modelcontextprotocol/ui"] as const);
+    const made = newRecord({ kinds: [], extensions, version: "2025-11-25", view: undefined });
+    expect(readRecord(JSON.stringify(made))).toHaveProperty("extensions", [...extensions]);
+  });
+
   it.each<[string, unknown]>([
     ["another format", { ...record, format: 2 }],
     ["a protocol version that is none", { ...record, version: "2026-07-28" }],
     ["an unknown member", { ...record, admin: true }],
     ["URIs that are no texts", { ...record, uris: [1] }],
     ["scopes that are no list", { ...record, scopes: "all" }],
+    ["an unknown extension", { ...record, extensions: ["com.example/x"] }],
     ["a tag of another form", { ...record, tag: "" }],
     ["a view without a name", { ...record, view: {} }],
     ["no state", { format: 1 }],

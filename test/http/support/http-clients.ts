@@ -13,12 +13,14 @@ type Params = Readonly<Record<string, unknown>>;
 
 /** The part of a client over HTTP that both SDKs have. */
 export interface HttpClient {
-  listTools(): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
+  listTools(): Promise<{ readonly tools: readonly { readonly name: string; readonly _meta?: object | undefined }[] }>;
   callTool(
     params: { name: string; arguments?: Record<string, unknown> },
     options?: { readonly signal?: AbortSignal; readonly onprogress?: (report: { progress: number }) => void },
   ): Promise<Params>;
   readResource(params: { uri: string }): Promise<Params>;
+  /** Returns the extensions that the server has declared. */
+  extensions(): unknown;
   /** Watches a URI in the way of its era. */
   watch(uri: string, updated: () => void): Promise<unknown>;
   /** Watches the list of tools in the way of its era. */
@@ -30,6 +32,8 @@ export interface HttpClient {
 export interface HttpEnd {
   readonly url: string;
   readonly fetch?: typeof globalThis.fetch;
+  /** The extensions that the client declares, with their settings. @default none */
+  readonly extensions?: Readonly<Record<string, Record<string, string[]>>>;
 }
 
 /** How a client is made. */
@@ -40,13 +44,14 @@ export interface HttpClientEntry {
 
 const info = { name: "http", version: "1" };
 
-async function connectV1({ url, ...end }: HttpEnd): Promise<HttpClient> {
-  const client = new LegacySdkClient(info);
+async function connectV1({ url, extensions, ...end }: HttpEnd): Promise<HttpClient> {
+  const client = new LegacySdkClient(info, { capabilities: extensions === undefined ? {} : { extensions } });
   await client.connect(new LegacySdkTransport(new URL(url), end));
   return {
     listTools: () => client.listTools(),
     callTool: (params, options) => client.callTool(params, undefined, options),
     readResource: (params) => client.readResource(params),
+    extensions: () => client.getServerCapabilities()?.extensions,
     watch: (uri, updated) => {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => updated());
       return client.subscribeResource({ uri });
@@ -59,8 +64,9 @@ async function connectV1({ url, ...end }: HttpEnd): Promise<HttpClient> {
 }
 
 function connectV2(mode: "legacy" | "auto" | { readonly pin: string }): HttpClientEntry["connect"] {
-  return async ({ url, ...options }) => {
-    const client = new ModernSdkClient(info, { versionNegotiation: { mode } });
+  return async ({ url, extensions, ...options }) => {
+    const capabilities = extensions === undefined ? {} : { extensions };
+    const client = new ModernSdkClient(info, { versionNegotiation: { mode }, capabilities });
     await client.connect(new ModernSdkTransport(new URL(url), options));
     const era = mode === "legacy" ? "legacy" : "modern";
     if (client.getProtocolEra() !== era) throw new TypeError(`the era is "${client.getProtocolEra()}"`);
@@ -68,6 +74,7 @@ function connectV2(mode: "legacy" | "auto" | { readonly pin: string }): HttpClie
       listTools: () => client.listTools(),
       callTool: (params, more) => client.callTool(params, more),
       readResource: (params) => client.readResource(params),
+      extensions: () => client.getServerCapabilities()?.extensions,
       watch: (uri, updated) => {
         client.setNotificationHandler("notifications/resources/updated", () => updated());
         return era === "legacy" ? client.subscribeResource({ uri }) : client.listen({ resourceSubscriptions: [uri] });

@@ -18,6 +18,8 @@ export type {
   ResourceOptions,
   ToolOptions,
 } from "./tags/tool-options.ts";
+export { skillsFolder } from "./mcp/extensions/skills-folder.ts";
+export type { SkillSource } from "./mcp/extensions/skill.ts";
 export type { PageOrigins, PagePermissions, PageSource, ToolAudience, ToolUiOptions } from "./tags/tool-ui.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 

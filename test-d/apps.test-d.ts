@@ -1,5 +1,14 @@
 import { expectError, expectType } from "tsd";
-import { defineSurface, mcp, mcpTool, procedure, type Link, type MutatingToolNames, type ToolNames } from "surface-mcp";
+import {
+  defineSurface,
+  mcp,
+  mcpTool,
+  procedure,
+  skillsFolder,
+  type Link,
+  type MutatingToolNames,
+  type ToolNames,
+} from "surface-mcp";
 import { z } from "zod";
 
 declare const link: Link;
@@ -20,6 +29,13 @@ const app = mcp(
     late: { ui: { html: async () => html }, handler: () => "" },
     file: { mutates: false, ui: { html: new URL("file:///page.html"), visibility: ["app"] }, handler: () => "" },
   });
+
+// A view may hide skills, which are read from a folder at run time.
+mcp(defineSurface("s", { act: mcpTool(plain) }), { skills: skillsFolder("./skills") })
+  .bridge(link)
+  .views({ few: { disallow: ["skills/deploy", "skills/*"] } });
+expectError(mcp(defineSurface("s", {}), { skills: "./skills" }));
+expectError(app.views({ few: { disallow: ["skill/deploy"] } }));
 
 declare const tools: ToolNames<typeof app>;
 expectType<"cart_show" | "cart_set" | "untagged" | "late" | "file">(tools);

@@ -11,11 +11,13 @@ import type { MountedGate } from "../catalog/mounts/mounted-entry.ts";
 import type { MemberExposure } from "../catalog/read-exposures.ts";
 import { uriPrefix } from "../catalog/uri-syntax.ts";
 import type { Link } from "../links/link.ts";
+import type { SkillSource } from "../mcp/extensions/skill.ts";
 import { defaultResourceBytes, defaultResultBytes, leastLargeBytes } from "../mcp/large-values.ts";
 import {
   callable,
   matching,
   object,
+  objectWithMethods,
   option,
   text,
   unchecked,
@@ -71,6 +73,8 @@ export interface McpOptions {
   readonly maxResultBytes?: number;
   /** The same limit for the content of a resource. At least 4,096. @default 1048576 */
   readonly maxResourceBytes?: number;
+  /** Skills for hosts that load them: `skillsFolder("./skills")`. @default none */
+  readonly skills?: SkillSource;
   /** Questions to clients: their timeouts, and the states that clients keep between two requests. */
   readonly asking?: AskingOptions;
   /** Receives every error that was masked before an agent saw it. @default the console's error stream */
@@ -189,6 +193,7 @@ export const mcpFields: OptionFields<McpOptions> &
   changeWindowMs: withDefault(notificationWindow, 100),
   maxResultBytes: withDefault(largeBytes, defaultResultBytes),
   maxResourceBytes: withDefault(largeBytes, defaultResourceBytes),
+  skills: objectWithMethods(["open"], "the result of skillsFolder()"),
   asking: object<AskingOptions>(askingFields),
   onFault: callable,
   // Observers check themselves.

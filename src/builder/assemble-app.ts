@@ -4,7 +4,7 @@ import { ChangeWaits } from "../catalog/resources/change-waits.ts";
 import { createCatalog, withTools } from "../catalog/create-catalog.ts";
 import { createLiveCatalog, type LiveCatalog } from "../catalog/mounts/live-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import type { CatalogScopes } from "../catalog/entry-scopes.ts";
+import { toGuard, type CatalogScopes } from "../catalog/entry-scopes.ts";
 import { createListedItems } from "../catalog/resources/listed-items.ts";
 import { createReadResourceTool, createWaitForChangeTool } from "../catalog/resources/pull-tools.ts";
 import { createUriResolver } from "../catalog/resolve-uri.ts";
@@ -14,6 +14,8 @@ import { ReconnectingSurface } from "../links/reconnecting-surface.ts";
 import type { LinkChange } from "../links/dial-link.ts";
 import { inProcess } from "../links/in-process.ts";
 import type { Link } from "../links/link.ts";
+import type { Extension } from "../mcp/extensions/extensions.ts";
+import type { OpenSkills } from "../mcp/extensions/skill.ts";
 import { appsExtension } from "../mcp/extensions/apps-extension.ts";
 import { AskStates } from "../mcp/asking/ask-states.ts";
 import { InputRequired } from "../mcp/asking/input-required.ts";
@@ -144,6 +146,21 @@ export function toInfo({ surface, options }: Pick<AppDefinition, "surface" | "op
   });
 }
 
+/** Reads the skills of an app; `undefined` if it has none. @throws SurfaceError `INVALID_OPTION`. */
+export function openSkills(
+  { surface, options }: Pick<AppDefinition, "surface" | "options">,
+  { scopes }: Pick<Catalog, "scopes">,
+): OpenSkills | undefined {
+  return options.skills?.open(surface.name, toGuard(scopes.read, {}));
+}
+
+/** Returns the extensions of an app. Mounted operations have no pages, so the entries at boot decide. */
+function openExtensions(definition: AppDefinition, base: Catalog): readonly Extension[] {
+  const pages = base.tools.some(({ ui }) => ui !== undefined) ? [appsExtension] : [];
+  const skills = openSkills(definition, base);
+  return skills === undefined ? pages : [...pages, skills.extension];
+}
+
 /** Returns the scopes that callers can be granted. Mounted entries may add more later. */
 function toLiveScopes(live: LiveCatalog): CatalogScopes {
   const { read, write } = live.current.scopes;
@@ -176,8 +193,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const states = new AskStates({ ...options.asking, app: info.name });
   const asking = new InputRequired(states, report);
   const { pageSize } = options;
-  // Mounted operations have no pages, so the entries at boot decide.
-  const extensions = views.base.tools.some(({ ui }) => ui !== undefined) ? [appsExtension] : [];
+  const extensions = openExtensions(definition, views.base);
   return {
     info,
     viewFor: resolver.resolve,

@@ -82,7 +82,8 @@ export function viewWarnings(views: Views, catalog: Catalog, mounted: readonly s
   const fits = (pattern: string): boolean => {
     const [ofTool, ofOther] = [toMatcher([pattern], server), toMatcher([pattern])];
     const isFit = tools.some((tool) => ofTool(tool) !== undefined) || others.some((one) => ofOther(one) !== undefined);
-    return isFit || mayBeMounted(pattern, mounted);
+    // Skills are in no catalog.
+    return isFit || pattern.startsWith("skills/") || mayBeMounted(pattern, mounted);
   };
   const placed = views.installed.packets.flatMap((packet) =>
     packet.rules.flatMap((rule, index) => patternsOf(packet, rule, index + 1)),

@@ -124,6 +124,7 @@ export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolea
         | TNames["prompts"]
         | TNames["resources"]
         | WireName<TNames["resources"]>
+        | `skills/${string}`
         | ReplayTools<TReplay>,
         TInput
       >;

@@ -1,5 +1,5 @@
 import type { CatalogScopes } from "./entry-scopes.ts";
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import type { EntryGuard, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { diffLists, type ListDiff, patchSorted, placeOf, sortById } from "./list-changes.ts";
 
 /** The entries of a catalog, sorted and frozen. */
@@ -77,7 +77,8 @@ export function createCatalogOf(
 export interface EntryFilter {
   tool(entry: ToolEntry): boolean;
   prompt(entry: PromptEntry): boolean;
-  resource(entry: ResourceEntry | TemplateEntry): boolean;
+  /** Also for entries outside catalogs, such as skills. */
+  resource(entry: Pick<ResourceEntry, "id"> & EntryGuard): boolean;
 }
 
 const nameOf = ({ name }: ToolEntry): string => name;

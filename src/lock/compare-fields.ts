@@ -70,10 +70,30 @@ const errors: FieldRule = (before, after) => {
   return compareSchemas(toSchema(before), toSchema(after), "output");
 };
 
+function toObject(value: Value): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
 /** A field that is an object of fields, each with its rule. */
 const nested: FieldRule = (before, after) => {
-  const [was, is] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
-  return compareFields(was, is).map(({ field, path, ...change }) => ({ ...change, path: [field, ...path] }));
+  return compareFields(toObject(before), toObject(after)).map(({ field, path, ...change }) => ({
+    ...change,
+    path: [field, ...path],
+  }));
+};
+
+/** Records by name: one that comes widens, one that goes breaks, and models follow what changes. */
+const named: FieldRule = (before, after) => {
+  const [was, is] = [toObject(before), toObject(after)];
+  return keysOf(was, is).flatMap((name): readonly Change[] => {
+    const [old, now] = [getOwn(was, name), getOwn(is, name)];
+    if (old === undefined) return [{ path: [name], after: now, ...axes.widens }];
+    if (now === undefined) return [{ path: [name], before: old, ...axes.breaks }];
+    return compareFields(toObject(old), toObject(now)).map(({ field, path, ...change }) => ({
+      ...change,
+      path: [name, field, ...path],
+    }));
+  });
 };
 
 const reached = optional(axes.widens, axes.breaks, list(axes.widens, axes.breaks));
@@ -111,6 +131,7 @@ const rules: Readonly<Record<string, FieldRule>> = {
   deny: optional(axes.breaks, axes.widens, text),
   namespaces: () => [],
   // Of mounts and of the server.
+  ...{ skills: named, digest: text, files: always(axes.neutral) },
   resources: optional(axes.widens, axes.breaks),
   liveViews: optional(axes.widens, axes.narrows),
   viewOrder: order,

@@ -1,4 +1,5 @@
-import { readAtRest } from "../builder/assemble-app.ts";
+import { createHash } from "node:crypto";
+import { openSkills, readAtRest } from "../builder/assemble-app.ts";
 import { kDefinition, type AppAtRest, type AppDefinition } from "../builder/app-definition.ts";
 import { confirmRuleOf } from "../call/tool-calls.ts";
 import type {
@@ -201,9 +202,26 @@ export class ExposureReader {
         ...{ title, description, websiteUrl, icons, instructions, uriPrefix },
         defaultScopes: { read: scopes.read, write: scopes.write },
         liveViews: views.canChange ? true : undefined,
+        skills: this.#readSkills(),
         viewOrder: isOrdered ? this.#views.map((view) => view.name) : undefined,
       },
     };
+  }
+
+  #readSkills(): object | undefined {
+    const opened = openSkills(this.#definition, this.#atRest.catalog);
+    if (opened === undefined || opened.skills.length === 0) return undefined;
+    return named(
+      opened.skills,
+      ({ name }) => name,
+      (skill) => {
+        const { description, files } = skill;
+        const shown = this.#views.filter(({ keep }) => keep?.resource(skill) === true);
+        const digests = files.map(({ uri, digest }) => `${uri} ${digest}`).join("\n");
+        const digest = `sha256:${createHash("sha256").update(digests).digest("hex")}`;
+        return { description, digest, files: files.length, views: shown.map((view) => view.name).toSorted() };
+      },
+    );
   }
 
   #readMounts(): object {

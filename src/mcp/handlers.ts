@@ -58,7 +58,13 @@ export type HandledMethod =
   | OptionalMethod;
 
 /** Methods that an app has only with entries for them. */
-export type OptionalMethod = "prompts/list" | "prompts/get" | "completion/complete";
+export type OptionalMethod =
+  | "prompts/list"
+  | "prompts/get"
+  | "completion/complete"
+  | "skills/list"
+  | "skills/get"
+  | "resources/directory/read";
 
 /** One handler a method. */
 export type Handlers = Readonly<

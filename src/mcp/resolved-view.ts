@@ -211,6 +211,11 @@ export class ResolvedView {
     return list;
   }
 
+  /** Returns whether the rules show an entry that is in no catalog, whether or not a caller was granted it. */
+  shows(entry: EntryGuard & { readonly id: string }): boolean {
+    return this.#keep.resource(entry);
+  }
+
   /** Returns the resource of a URI, whether or not a caller was granted it. */
   resource(uri: string): Resolved | undefined {
     const shown = this.#current();

@@ -1,3 +1,5 @@
+import type { Skill } from "../../src/mcp/extensions/skill.ts";
+import { createSkillsExtension } from "../../src/mcp/extensions/skills-extension.ts";
 import { procedure } from "../../src/surface/define-members.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import type { ToolUiOptions } from "../../src/tags/tool-ui.ts";
@@ -15,7 +17,25 @@ const html = "<p>";
 const api = "https://api.example.com";
 const cdn = "https://cdn.example.com";
 
-/** Pages of tools, and their users. */
+/** A skill with one file. */
+const skill = (name: string, digest = "1"): Skill => ({
+  ...{ id: `skills/${name}`, name, description: "Use it", frontmatter: {}, scopes: ["s:read"] },
+  files: [
+    {
+      uri: `skill://s/${name}/SKILL.md`,
+      mimeType: "text/markdown",
+      size: 1,
+      digest,
+      read: async () => new Uint8Array(),
+    },
+  ],
+});
+const skilled = (...skills: readonly Skill[]): Sample => ({
+  ...none,
+  options: { skills: { open: () => ({ skills, extension: createSkillsExtension(skills) }) } },
+});
+
+/** Pages of tools, their users, and skills. */
 export const goldenPages: readonly Golden[] = [
   ["a tool gets a page", none, page({ html }), `${widens}tools act changed ui`],
   ["a tool loses its page", page({ html }), none, `${breaks}tools act changed ui`],
@@ -67,5 +87,13 @@ export const goldenPages: readonly Golden[] = [
     page({ visibility: ["app"] }),
     page({ visibility: ["model", "app"] }),
     `${widens}tools act changed ui.visibility`,
+  ],
+  ["a skill comes", skilled(), skilled(skill("a")), `${widens}server s changed skills.a`],
+  ["a skill goes", skilled(skill("a"), skill("b")), skilled(skill("b")), `${breaks}server s changed skills.a`],
+  [
+    "a file of a skill changes",
+    skilled(skill("a")),
+    skilled(skill("a", "2")),
+    `${widens}server s changed skills.a.digest`,
   ],
 ];

@@ -113,6 +113,7 @@ const fed: Readonly<Record<string, Feed>> = {
 
 /** Functions without options; `surfaceClients` takes those of a use, which are checked by nobody since none opens anything. */
 const without: ReadonlySet<string> = new Set([
+  ...["skillsFolder"],
   ...[
     "Refusal",
     "SurfaceError",

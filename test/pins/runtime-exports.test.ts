@@ -46,6 +46,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "serveOverStdio",
     "serveSurfaceAsMcp",
     "siblingLinks",
+    "skillsFolder",
     "staleMetaKey",
     "stdio",
     "stream",

@@ -20,7 +20,7 @@ export type {
 } from "./tags/tool-options.ts";
 export { skillsFolder } from "./mcp/extensions/skills-folder.ts";
 export type { SkillSource } from "./mcp/extensions/skill.ts";
-export type { PageOrigins, PagePermissions, PageSource, ToolAudience, ToolUiOptions } from "./tags/tool-ui.ts";
+export type { PageOrigins, PagePermissions, PageHtml, ToolAudience, ToolUiOptions } from "./tags/tool-ui.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
 export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { maxPageLength, type PageSource, type ToolUiOptions } from "../tags/tool-ui.ts";
+import { maxPageLength, type PageHtml, type ToolUiOptions } from "../tags/tool-ui.ts";
 import { runHandler } from "./context/tool-context.ts";
 import type { ToolEntry, ToolUi } from "./entry.ts";
 
@@ -26,7 +26,7 @@ async function readBounded(file: URL, origin: string): Promise<string> {
   }
 }
 
-async function readPage(html: PageSource, origin: string): Promise<string> {
+async function readPage(html: PageHtml, origin: string): Promise<string> {
   if (html instanceof URL) return readBounded(html, origin);
   const page: unknown = typeof html === "function" ? await html() : html;
   if (typeof page !== "string") throw badPage(origin, "its function must return a text");

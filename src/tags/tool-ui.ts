@@ -7,7 +7,7 @@ export const maxPageLength = 4_194_304;
 export type ToolAudience = "model" | "app";
 
 /** The HTML of a page: a text, a `file:` URL that is read for each request, or a function that returns a text. */
-export type PageSource = string | URL | (() => string | PromiseLike<string>);
+export type PageHtml = string | URL | (() => string | PromiseLike<string>);
 
 /** The origins that a page may reach, each like `"https://api.example.com"` or `"https://*.example.com"`. @default none */
 export interface PageOrigins {
@@ -32,7 +32,7 @@ export interface PagePermissions {
 /** The page of a tool for hosts that support MCP Apps. Other hosts show the text of the result. */
 export interface ToolUiOptions {
   /** At most 4 MiB of HTML: a text, a `file:` URL, or a function. Read again for each request. @default no page */
-  readonly html?: PageSource;
+  readonly html?: PageHtml;
   /**
    * The users of the tool. The host enforces this, not the server: a tool for `"app"` alone is reachable by every MCP client.
    * @default model and app
@@ -69,13 +69,13 @@ const permissionFields: OptionFields<PagePermissions> = {
   clipboardWrite: flag,
 };
 
-function isPageSource(html: unknown): html is PageSource {
+function isPageHtml(html: unknown): html is PageHtml {
   if (typeof html === "string") return html.includes("<") && html.length <= maxPageLength;
   return typeof html === "function" || (html instanceof URL && html.protocol === "file:");
 }
 
 const uiFields: OptionFields<ToolUiOptions> = {
-  html: option("at most 4 MiB of HTML, a file: URL or a function that returns HTML", isPageSource),
+  html: option("at most 4 MiB of HTML, a file: URL or a function that returns HTML", isPageHtml),
   visibility: listOf(oneOf("model", "app"), 'a list of "model" and "app" that is not empty', { least: 1, most: 2 }),
   csp: object<PageOrigins>(originFields),
   permissions: object<PagePermissions>(permissionFields),

@@ -147,8 +147,7 @@ describe("the items of a collection in the list of resources", () => {
     const heard = listen(runtime);
     await list(runtime);
     flaky.down();
-    await quiet();
-    expect(await list(runtime)).toEqual(fixed);
+    await expect.poll(() => list(runtime)).toEqual(fixed);
     expect(heard.count).toBe(0);
     flaky.up();
     await expect.poll(() => heard.count, patience).toBe(1);

@@ -28,7 +28,7 @@ function Chart({ title, series, toLabel }: ChartProps): JSX.Element {
   return (
     <figure class="chart">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         {series.map(({ name, tone, slots }) => (
           <span key={name} class="legend">
             <Dot tone={tone} />
@@ -80,7 +80,7 @@ function Bars({ title, bars, tone, empty }: BarsProps): JSX.Element {
   return (
     <figure class="chart">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         {sorted.length > shownBars && <span class="muted">and {toCount(sorted.length - shownBars)} more</span>}
       </figcaption>
       {sorted.length === 0 ? (
@@ -109,7 +109,7 @@ function slotsOf(state: PageState, now: number): (read: (one: SecondTotals) => n
 export function Charts({ state, now }: { readonly state: PageState; readonly now: number }): JSX.Element {
   const slots = slotsOf(state, now);
   return (
-    <section class="charts" aria-label="Charts">
+    <section class="charts" aria-label="Charts" tabIndex={0}>
       <Chart
         title="Calls a second"
         toLabel={toShortCount}

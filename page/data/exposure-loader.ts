@@ -1,4 +1,4 @@
-import type { PageEntry, PageExposure } from "../../src/inspector/messages.ts";
+import type { ExposureRow, PageEntry, PageExposure } from "../../src/inspector/messages.ts";
 import { messageOf } from "../requests.ts";
 import type { PageData } from "./page-data.ts";
 
@@ -14,6 +14,7 @@ export class ExposureLoader {
   entry: PageEntry | undefined;
   readonly #data: PageData;
   readonly #deps: ExposureLoaderDeps;
+  #shown = "";
   /** The version that was asked for last, by route. */
   readonly #wanted = new Map<string, string>();
 
@@ -30,15 +31,16 @@ export class ExposureLoader {
   }
 
   /** Loads an entry, if another one was loaded last. */
-  ensureEntry(id: string): void {
-    if (this.entry?.id !== id) this.entry = undefined;
-    void this.#load<PageEntry>("entry", { id }, (entry) => {
+  ensureEntry({ id, kind }: ExposureRow): void {
+    if (this.#shown !== `${kind} ${id}`) this.entry = undefined;
+    this.#shown = `${kind} ${id}`;
+    void this.#load<PageEntry>("entry", { id, kind }, (entry) => {
       this.entry = entry;
     });
   }
 
   async #load<T>(path: string, query: Readonly<Record<string, string>>, set: (value: T) => void): Promise<void> {
-    const wanted = `${this.#data.app?.instance} ${this.#data.state?.exposure} ${query["id"]}`;
+    const wanted = `${this.#data.app?.instance} ${this.#data.state?.exposure} ${query["kind"]} ${query["id"]}`;
     if (this.#wanted.get(path) === wanted) return;
     this.#wanted.set(path, wanted);
     try {

@@ -51,6 +51,7 @@ export function Call({ call, now, isNested = false }: CallProps): JSX.Element {
           {call.calls.map((one) => (
             <Call key={one.id} call={one} now={now} isNested />
           ))}
+          {call.more !== undefined && <li class="muted nested">and {toCount(call.more)} more</li>}
         </ul>
       )}
     </li>

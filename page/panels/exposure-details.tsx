@@ -15,7 +15,7 @@ interface EntryProps {
 }
 
 function Entry({ entry, exposure, page }: EntryProps): JSX.Element {
-  page.exposure.ensureEntry(entry.id);
+  page.exposure.ensureEntry(entry);
   const loaded = page.exposure.entry;
   return (
     <>

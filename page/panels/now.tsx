@@ -3,11 +3,10 @@ import type { ClientRow, LinkRow, PageState, SecondTotals } from "../../src/insp
 import type { PanelProps } from "../page.ts";
 import { toBytes, toCount, toDuration, toSpan } from "../text/format.ts";
 import { Card, Item } from "../ui/cards.tsx";
-import { Short } from "../ui/text.tsx";
 import { Call } from "./call-tree.tsx";
 
 function Client({ row, now }: { readonly row: ClientRow; readonly now: number }): JSX.Element {
-  const { client, caller, watches } = row;
+  const { client, caller } = row;
   return (
     <Item
       name={client === undefined ? "unnamed client" : `${client.name} ${client.version}`}
@@ -19,21 +18,8 @@ function Client({ row, now }: { readonly row: ClientRow; readonly now: number })
         row.protocol,
         `requests: ${toCount(row.requests)}`,
         `streams: ${toCount(row.streams)}`,
-        `watches: ${toCount(watches.rows.length + watches.more)}`,
       ]}
-    >
-      {watches.rows.length > 0 && (
-        <details>
-          <summary class="muted">Watched resources</summary>
-          {watches.rows.map((uri) => (
-            <div key={uri} class="line">
-              <Short code value={uri} />
-            </div>
-          ))}
-          {watches.more > 0 && <p class="muted">and {toCount(watches.more)} more</p>}
-        </details>
-      )}
-    </Item>
+    />
   );
 }
 

@@ -39,11 +39,10 @@ interface ItemProps {
   readonly chip?: string | undefined;
   readonly end?: string | undefined;
   readonly facts: readonly (string | false | undefined)[];
-  readonly children?: ComponentChildren;
 }
 
 /** A row of a card: a name in code, and facts below. */
-export function Item({ name, tone, chip, end, facts, children }: ItemProps): JSX.Element {
+export function Item({ name, tone, chip, end, facts }: ItemProps): JSX.Element {
   return (
     <li class="item">
       <div class="line">
@@ -53,7 +52,6 @@ export function Item({ name, tone, chip, end, facts, children }: ItemProps): JSX
         <span class="end muted">{end}</span>
       </div>
       <Facts facts={facts} />
-      {children}
     </li>
   );
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { PageData } from "../data/page-data.ts";
 import { listTabs, type PanelName, type Tab } from "../panels/panel-names.ts";
-import { toShortCount } from "../text/format.ts";
+import { ifKnown, toShortCount } from "../text/format.ts";
 import { toLabel } from "../text/visible.ts";
 import { ConnectionBanner, ConnectionLabel } from "./connection-state.tsx";
 import { Short } from "./text.tsx";
@@ -42,9 +42,7 @@ function Tabs(props: TabsProps): JSX.Element {
           onClick={() => select(name)}
         >
           {title}
-          {count !== undefined && (
-            <span class={isUrgent === true ? "count urgent" : "count"}>{toShortCount(count)}</span>
-          )}
+          <span class={isUrgent === true ? "count urgent" : "count"}>{ifKnown(count, toShortCount)}</span>
         </button>
       ))}
     </div>
@@ -70,7 +68,7 @@ export function Header({ data, selected }: { readonly data: PageData; readonly s
           <path d="M5 12.5h2.5L9 6.5l2.4 7 1.5-4.2H15" />
         </svg>
         <Short value={nameOf(data)} />
-        <small class="muted">
+        <small class="line muted">
           <Short value={app?.version ?? ""} />
         </small>
       </h1>

@@ -90,37 +90,32 @@ export function Table<TRow>(props: TableProps<TRow>): JSX.Element {
   const reached = known < 0 ? Math.max(0, drawn.length >> 1) * Math.sign(first) : known;
   if (view.end >= rows.length) onEnd?.();
   return (
-    <div
-      class={`table ${kind}`}
-      role="table"
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      style={{ "--extra": extraColumns }}
-    >
+    <div class={`table ${kind}`} style={{ "--extra": extraColumns }}>
       <div
         class="scroller"
-        role="none"
         ref={view.follow}
         onKeyDown={(event) =>
-          view.move(event, rows.length, (index) => rows.slice(index, index + 1).map(keyOf)[0]) && onLeaveTop?.()
+          view.move(event, rows.length, (at) => rows.slice(at, at + 1).map(keyOf)[0]) && onLeaveTop?.()
         }
         onScroll={(event) => {
           view.measure();
           if (event.currentTarget.scrollTop > 0) onLeaveTop?.();
         }}
       >
-        <Head columns={columns} />
-        <div class="space" role="rowgroup" style={{ height: `${rows.length * view.rowHeight}px` }}>
-          {drawn.map((row, place) => (
-            <Row
-              key={keyOf(row)}
-              table={props}
-              view={view}
-              row={row}
-              index={first + place}
-              isActive={place === reached}
-            />
-          ))}
+        <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+          <Head columns={columns} />
+          <div class="space" role="rowgroup" style={{ height: `${rows.length * view.rowHeight}px` }}>
+            {drawn.map((row, place) => (
+              <Row
+                key={keyOf(row)}
+                table={props}
+                view={view}
+                row={row}
+                index={first + place}
+                isActive={place === reached}
+              />
+            ))}
+          </div>
         </div>
         {rows.length === 0 && <p class="muted empty">{empty}</p>}
         {footer}

@@ -90,7 +90,6 @@ const clients: PageSnapshot["clients"] = {
       lastAt: sampleTime - 1200,
       requests: 1834,
       streams: 1,
-      watches: { rows: ["surface://tracker/issues", "surface://tracker/board/7"], more: 0 },
     },
     {
       id: "s2",
@@ -103,7 +102,6 @@ const clients: PageSnapshot["clients"] = {
       lastAt: sampleTime - 20_000,
       requests: 12,
       streams: 0,
-      watches: { rows: [], more: 0 },
     },
   ],
 };

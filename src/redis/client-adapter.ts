@@ -82,6 +82,13 @@ function listenForErrors(client: object, listener: (cause: unknown) => void): ()
   return () => void emitter.off("error", listener);
 }
 
+/** Connects a duplicate, which subscribes with each connection. */
+function connect(duplicate: Duplicate, listener: SubscriberListener, subscribe: () => Promise<unknown>): void {
+  duplicate.on("error", listener.error);
+  duplicate.on("ready", () => void subscribe().then(() => listener.subscribed(), listener.error));
+  duplicate.connect().catch(listener.error);
+}
+
 function adaptIoredis(client: IoredisClient): ClientAdapter {
   return {
     // A client with "lazyConnect" waits for its first command.
@@ -95,13 +102,8 @@ function adaptIoredis(client: IoredisClient): ClientAdapter {
         retryStrategy: retryDelayMs,
       };
       const duplicate = toDuplicate(client.duplicate(options));
-      const subscribe = (): void => {
-        duplicate.subscribe(channel).then(() => listener.subscribed(), listener.error);
-      };
-      duplicate.on("error", listener.error);
-      duplicate.on("ready", subscribe);
       duplicate.on("message", (_channel, text) => listener.text(String(text)));
-      duplicate.connect().catch(listener.error);
+      connect(duplicate, listener, () => duplicate.subscribe(channel));
       return () => void duplicate.disconnect();
     },
     onError: (listener) => listenForErrors(client, listener),
@@ -123,12 +125,7 @@ function adaptNodeRedis(client: NodeRedisClient): ClientAdapter {
       );
       const receive = (text: unknown): void => listener.text(String(text));
       // The client subscribes again before it says that it is ready: then this resolves at once, and adds nothing.
-      const subscribe = (): void => {
-        duplicate.subscribe(channel, receive).then(() => listener.subscribed(), listener.error);
-      };
-      duplicate.on("error", listener.error);
-      duplicate.on("ready", subscribe);
-      duplicate.connect().catch(listener.error);
+      connect(duplicate, listener, () => duplicate.subscribe(channel, receive));
       return () => {
         if (duplicate.isOpen === true) duplicate.destroy();
       };

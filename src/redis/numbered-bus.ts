@@ -1,5 +1,5 @@
 import type { Bus, BusListener } from "../cluster/cluster.ts";
-import { isRecord } from "../options/is-object.ts";
+import { flag, object, required, text as anyText, wholeNumber } from "../options/option.ts";
 
 const maxTextBytes = 65_536;
 /** Characters of a message on the channel, in which each of a text may be escaped. */
@@ -47,7 +47,7 @@ export class NumberedBus implements Bus {
   }
 
   publish(topic: string, text: string): void {
-    const message = write({ from: this.#deps.replica, number: ++this.#sent, topic, text });
+    const message = JSON.stringify({ from: this.#deps.replica, number: ++this.#sent, topic, text });
     const isLong = Buffer.byteLength(text) > maxTextBytes || message.length > maxMessageLength;
     const fail = (): void => void this.#losses++;
     if (isLong) fail();
@@ -69,7 +69,7 @@ export class NumberedBus implements Bus {
   /** Returns the next sign of life. Call `confirm` when it was published. */
   beat(): { readonly message: string; readonly confirm: () => void } {
     const losses = this.#losses;
-    const message = write({ from: this.#deps.replica, number: this.#sent, lost: losses > this.#told });
+    const message = JSON.stringify({ from: this.#deps.replica, number: this.#sent, lost: losses > this.#told });
     const confirm = (): void => {
       this.#told = losses;
       this.#echoesMissing++;
@@ -111,28 +111,23 @@ export class NumberedBus implements Bus {
   }
 }
 
-function write(message: Message): string {
-  return JSON.stringify(message);
-}
+const message = object<Message>({
+  from: required(anyText),
+  number: required(wholeNumber(0)),
+  topic: anyText,
+  text: anyText,
+  lost: flag,
+});
 
 function readMessage(written: string): Message | undefined {
   try {
-    const message: unknown = JSON.parse(written);
-    return isMessage(message) ? message : undefined;
+    const read: unknown = JSON.parse(written);
+    // The schema has checked every member.
+    const found = read as Message;
+    return message.problem(read, "message") === undefined && typeof found.topic === typeof found.text
+      ? found
+      : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isMessage(message: unknown): message is Message {
-  if (!isRecord(message)) return false;
-  const of = (name: string): unknown => Reflect.get(message, name);
-  const [from, number, topic, text] = [of("from"), of("number"), of("topic"), of("text")];
-  const isText = (value: unknown): boolean => typeof value === "string";
-  return (
-    isText(from) &&
-    Number.isSafeInteger(number) &&
-    typeof topic === typeof text &&
-    (topic === undefined || isText(topic))
-  );
 }

@@ -4,7 +4,7 @@ import type { LogLevel } from "../../catalog/entry.ts";
 import { clientExtensionIds, type ClientExtension } from "../../mcp/extensions/extensions.ts";
 import { legacyVersions } from "../../mcp/handshake.ts";
 import { isLogLevel } from "../../mcp/notifications.ts";
-import { flag, listOf, matching, object, oneOf, option, required, text, wholeNumber } from "../../options/option.ts";
+import { flag, listOf, matching, object, oneOf, option, required, text } from "../../options/option.ts";
 import { callerKey, type Caller, type CallerView } from "../../surface/caller.ts";
 
 import { createEventTag } from "./event-log.ts";
@@ -25,7 +25,6 @@ export interface SharedState {
 
 /** A session as the store keeps it, for every replica. */
 export interface SessionRecord extends SharedState {
-  readonly format: 1;
   /** The protocol version of the handshake. */
   readonly version: string;
   readonly kinds: readonly AskKind[];
@@ -41,7 +40,6 @@ const client = object<NonNullable<CallerView["client"]>>({ name: required(text),
 const view = object<CallerView>({ surface: required(text), project: text, userAgent: text, client });
 
 const record = object<SessionRecord>({
-  format: required(wholeNumber(1, 1)),
   version: required(oneOf(...legacyVersions)),
   kinds: required(listOf(oneOf("elicit", "sample", "roots"), "a list of kinds")),
   extensions: listOf(
@@ -71,7 +69,7 @@ export function newRecord({
   readonly view: CallerView | undefined;
 }): SessionRecord {
   const first = { isInitialized: false, uris: [], scopes: [], grants: [] };
-  const known = { format: 1, version, kinds: [...kinds], tag: createEventTag() } as const;
+  const known = { version, kinds: [...kinds], tag: createEventTag() };
   const declared = extensions.size === 0 ? {} : { extensions: [...extensions] };
   return { ...known, ...declared, ...first, ...(seen === undefined ? {} : { view: seen }) };
 }

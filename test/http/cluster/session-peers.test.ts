@@ -226,7 +226,7 @@ describe("A record", () => {
   });
 
   it.each<[string, unknown]>([
-    ["another format", { ...record, format: 2 }],
+    ["a member of a later format", { ...record, format: 2 }],
     ["a protocol version that is none", { ...record, version: "2026-07-28" }],
     ["an unknown member", { ...record, admin: true }],
     ["URIs that are no texts", { ...record, uris: [1] }],

@@ -90,6 +90,25 @@ describe.each(stores)(`the bytes of logs in %s${whyNoRedis}`, (store) => {
     expect((await get(b, { ...first, lastId: gone.lastId, token: "ada" })).status).toBe(204);
   });
 
+  it("are dropped also while a client reads on at another replica, which ends the stream", async () => {
+    const logs = new Logs();
+    const { a, b, hub } = await open(logs, { limits: { logBytes: { perCaller: answerBytes } } });
+    const [session, other] = [await initialize(a, "ada"), await initialize(a, "ada")];
+    const walking = await post(a, callOf(1, "walk"), { session, token: "ada" });
+    await until(() => a.walks.waiting === 1 && walking.text !== "");
+    const lastId = walking.text.match(/^id: (.*)$/m)?.[1];
+    walking.cut();
+    // It looks into the log now and then.
+    hub.drop(() => true);
+    const reading = await get(b, { session, token: "ada", lastId });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    a.walks.go(true);
+    await ask(a, callOf(2, "fill"), { session: other, token: "ada" });
+    await reading.over();
+    expect(["result", "notifications/resources/list_changed"]).toContain(reading.methods.join());
+    expect((await get(b, { session, token: "ada", lastId: reading.lastId })).status).toBe(204);
+  });
+
   it("are none of a session that its client has ended", async () => {
     const logs = new Logs();
     const { a, b } = await open(logs, {});

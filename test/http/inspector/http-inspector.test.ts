@@ -4,6 +4,7 @@ import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { http, type HttpOptions, type HttpServing } from "../../../src/http/index.ts";
 import type { PageSnapshot } from "../../../src/inspector/messages.ts";
 import { mcp, type McpOptions } from "../../../src/index.ts";
+import { kInspected } from "../../../src/mcp/inspected-app.ts";
 import { createDemo, demoSurface } from "../support/demo-app.ts";
 import { modernPost } from "../support/modern-post.ts";
 import { cookieOf, post, tokenOf } from "./page-harness.ts";
@@ -120,6 +121,19 @@ describe("http({ inspector })", () => {
     await serving.close();
     const { serving: next } = await serve({ inspector: { port } });
     expect(new URL(next.inspector?.url ?? "").port).toBe(String(port));
+  });
+
+  it("leaves no observer behind when it is closed, or cannot start", async () => {
+    const { app } = createDemo();
+    const { observers } = app[kInspected]?.parts ?? {};
+    const { serving } = await serve({ inspector: true }, app);
+    expect(observers?.all).toBeDefined();
+    const port = Number(new URL(serving.inspector?.url ?? "").port);
+    const other = createDemo().app;
+    await expect(serve({ inspector: { port } }, other)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
+    expect(other[kInspected]?.parts.observers.all).toBeUndefined();
+    await serving.close();
+    expect(observers?.all).toBeUndefined();
   });
 
   it("starts nothing when its port is in use, and names its option", async () => {

@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { checkHost } from "../../../src/http/inspector/check-page-request.ts";
+import { toPageAddress } from "../../../src/http/inspector/page-address.ts";
+import type { HttpRequest } from "../../../src/http/message.ts";
 import { RawClient } from "../node/raw-client.ts";
 import { closePages, codeOf, openPage, post, postRaw, sendRaw, tokenOf } from "./page-harness.ts";
 
@@ -161,6 +164,24 @@ describe("the head of a request to the live page", () => {
     [403, ""],
   ])("is answered %d for the Host %j", async (status, host) => {
     expect(await statusWith([`host: ${host}`])).toBe(status);
+  });
+
+  it.each([
+    ["http://localhost:1/", true, "remoteClient"],
+    ["http://localhost:1/", false, undefined],
+    ["http://localhost:1/", undefined, undefined],
+    ["https://localhost.example:1/", true, undefined],
+  ])("of %s may come from another machine (%s): %s", (url, isRemote, refusal) => {
+    const { host } = new URL(url);
+    const request: HttpRequest = {
+      method: "GET",
+      target: "/",
+      isRemote,
+      header: () => host,
+      count: () => 1,
+      body() {},
+    };
+    expect(checkHost(request, toPageAddress(new URL(url)))).toBe(refusal);
   });
 
   it("must have one Host", async () => {

@@ -2,7 +2,8 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { createErrorResult, toResultText, type ErrorResult, type ToolOutcome } from "../catalog/outcome.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { ObservedOperation, Outcome, QuestionAsked, RefusalStage } from "../observe/observation.ts";
-import type { ObservedWork, WorkOutcome, WorkValues } from "../observe/observed-work.ts";
+import type { ObservedWork, WorkValues } from "../observe/observed-work.ts";
+import type { WorkOutcome } from "../observe/work-records.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { CallContext } from "./call-context.ts";
 
@@ -48,9 +49,17 @@ export function toOutcome(failure: Failure, call: CallContext | undefined): Work
   return toDefined({ outcome, code, correlationId, refusedAt });
 }
 
-/** Returns a tool as records name it. */
-export function toObservedTool({ id, name, hints }: ToolEntry): ObservedOperation {
-  return { kind: "tool", id, name, mutates: !hints.readOnlyHint };
+/** One object for each tool, since an inspector keeps those of many requests. */
+const tools = new WeakMap<ToolEntry, ObservedOperation>();
+
+/** Returns a tool as records name it. Frozen. */
+export function toObservedTool(entry: ToolEntry): ObservedOperation {
+  const known = tools.get(entry);
+  if (known !== undefined) return known;
+  const { id, name, hints } = entry;
+  const operation: ObservedOperation = Object.freeze({ kind: "tool", id, name, mutates: !hints.readOnlyHint });
+  tools.set(entry, operation);
+  return operation;
 }
 
 /** Returns the values of a call for records. The records of nested calls have those that a tool relays, by the right schemas. */

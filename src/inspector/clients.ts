@@ -1,4 +1,12 @@
-import type { Origin, SessionEnd, SessionStart, StreamEnd, StreamStart, WorkStart } from "../observe/observation.ts";
+import type {
+  ObservedCaller,
+  Origin,
+  SessionEnd,
+  SessionStart,
+  StreamEnd,
+  StreamStart,
+  WorkStart,
+} from "../observe/observation.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import { setNewest } from "../spine/collections.ts";
 import type { ClientRow, Cut } from "./messages.ts";
@@ -49,12 +57,25 @@ class ConnectedClient {
   }
 }
 
-function keyOf({ transport, caller, client, view, session }: Origin): string {
-  if (session !== undefined) return session;
+function toKey({ transport, caller, client, view }: Origin): string {
   const { id, issuer = "", clientId = "", isAnonymous } = caller;
   const name = client === undefined ? "" : `${client.name.length} ${client.name}${client.version}`;
   // Each text with its length, so that no two clients have one key. JSON takes three times as long, in each request.
   return `${transport} ${isAnonymous} ${id.length} ${id}${issuer.length} ${issuer}${clientId.length} ${clientId}${view.length} ${view}${name}`;
+}
+
+/** The keys of clients without a session. Records of one client have one caller object, and to write its key anew costs more. */
+const keys = new WeakMap<ObservedCaller, { readonly origin: Origin; readonly key: string }>();
+
+function keyOf(origin: Origin): string {
+  const { session, caller, transport, view, client } = origin;
+  if (session !== undefined) return session;
+  const known = keys.get(caller);
+  if (known?.origin.transport === transport && known.origin.view === view && known.origin.client === client)
+    return known.key;
+  const key = toKey(origin);
+  keys.set(caller, { origin, key });
+  return key;
 }
 
 /** The connected clients: sessions, and clients without one that sent a request in the last minute. */

@@ -4,9 +4,10 @@ import { toObservedTool, toOutcome, toWorkValues } from "../call/observed-call.t
 import type { EntryGuard, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { ObservedChannel } from "../observe/observed-channel.ts";
-import { ObservedWork, toOrigin, type WorkOutcome, type WorkValues } from "../observe/observed-work.ts";
+import { ObservedWork, toOrigin, type WorkValues } from "../observe/observed-work.ts";
 import type { ObservedOperation, RefusalStage, RequestStart } from "../observe/observation.ts";
 import type { Observers } from "../observe/observers.ts";
+import { addDetails, type Draft, type WorkOutcome } from "../observe/work-records.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
 import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
@@ -66,14 +67,16 @@ function describeTool(tool: ToolEntry | undefined): Described | undefined {
 }
 
 function describePrompt(prompt: PromptEntry | undefined): Described | undefined {
-  const operation = prompt && ({ kind: "prompt", id: prompt.id, name: prompt.name, mutates: false } as const);
-  return (
-    operation && { guard: prompt, operation, valuesOf: (args) => ({ input: prompt.inputSchema, arguments: args }) }
-  );
+  if (prompt === undefined) return undefined;
+  const { id, name } = prompt;
+  const operation = Object.freeze({ kind: "prompt", id, name, mutates: false } as const);
+  return { guard: prompt, operation, valuesOf: (args) => ({ input: prompt.inputSchema, arguments: args }) };
 }
 
 function describeResource(resource: (EntryGuard & { readonly id: string }) | undefined): Described | undefined {
-  return resource && { guard: resource, operation: { kind: "resource", id: resource.id, mutates: false } };
+  return (
+    resource && { guard: resource, operation: Object.freeze({ kind: "resource", id: resource.id, mutates: false }) }
+  );
 }
 
 /** Describes the operation that a request names, if it exists for the caller. */
@@ -96,10 +99,39 @@ function protocolOf({ era, version, frame }: ReceivedRequest): string | undefine
   return typeof sent === "string" ? sent : undefined;
 }
 
-function traceOf({ frame, outerTrace }: ReceivedRequest): Pick<RequestStart, "trace" | "traceFrom"> {
-  const trace = readTraceContext(metaOf(frame.params));
-  if (trace !== undefined) return { trace, traceFrom: "meta" };
-  return outerTrace === undefined ? {} : { trace: outerTrace, traceFrom: "headers" };
+/** Methods of subscriptions, which no handler serves. */
+const subscriptionMethods: ReadonlySet<string> = new Set([
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "subscriptions/listen",
+]);
+
+function toStart(
+  observers: Observers,
+  request: ReceivedRequest,
+  { transport, session }: ObservedChannel,
+): Draft<RequestStart> {
+  const { frame, outerTrace } = request;
+  const isKnown = request.method !== undefined || subscriptionMethods.has(frame.method);
+  const method = isKnown ? frame.method : "unknown";
+  const { caller, client, view } = toOrigin(request.caller);
+  const [at, id] = [Date.now(), observers.nextId()];
+  const start: Draft<RequestStart> = {
+    type: "request-start",
+    at,
+    id,
+    rpcId: frame.id,
+    method,
+    transport,
+    caller,
+    view,
+  };
+  const sent = readTraceContext(metaOf(frame.params));
+  const trace = sent ?? outerTrace;
+  if (trace !== undefined) start.traceFrom = sent === undefined ? "headers" : "meta";
+  const bytesIn = frame.text === undefined ? undefined : Buffer.byteLength(frame.text);
+  addDetails(start, { protocol: protocolOf(request), session, client, trace, bytesIn });
+  return start;
 }
 
 /** Returns the values of a request. Without an operation there is no schema that tells the secret ones. */
@@ -108,13 +140,6 @@ function valuesOf({ method, params }: RequestFrame, described: Described | undef
   // Params are JSON.
   return described?.valuesOf?.(ownParam(params, "arguments") as JsonValue | undefined) ?? {};
 }
-
-/** Methods of subscriptions, which no handler serves. */
-const subscriptionMethods: ReadonlySet<string> = new Set([
-  "resources/subscribe",
-  "resources/unsubscribe",
-  "subscriptions/listen",
-]);
 
 /** The errors of JSON-RPC by which a request is refused before a handler runs. */
 const stagesOfCodes: ReadonlyMap<number, RefusalStage> = new Map<number, RefusalStage>([
@@ -190,24 +215,11 @@ export function tellRefused(
 export class ObservedRequest extends ObservedWork {
   readonly #call: CallContext | undefined;
 
-  constructor(observers: Observers, request: ReceivedRequest, { transport, session }: ObservedChannel) {
-    const { frame, caller, call } = request;
-    const isKnown = request.method !== undefined || subscriptionMethods.has(frame.method);
+  constructor(observers: Observers, request: ReceivedRequest, channel: ObservedChannel) {
+    const { frame, call } = request;
     const described = describe(request);
-    const start: RequestStart = toDefined({
-      type: "request-start" as const,
-      at: Date.now(),
-      id: observers.nextId(),
-      rpcId: frame.id,
-      method: isKnown ? frame.method : "unknown",
-      transport,
-      protocol: protocolOf(request),
-      session,
-      ...toOrigin(caller),
-      operation: described && Object.freeze(described.operation),
-      ...traceOf(request),
-      bytesIn: frame.text === undefined ? undefined : Buffer.byteLength(frame.text),
-    });
+    const start = toStart(observers, request, channel);
+    if (described !== undefined) start.operation = described.operation;
     super(observers.all ?? [], start, valuesOf(frame, described));
     this.#call = call;
     if (call !== undefined) call.observed = this;

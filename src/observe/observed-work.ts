@@ -4,7 +4,6 @@ import type { TraceContext } from "../surface/trace-context.ts";
 import { toDefined } from "./to-defined.ts";
 import type {
   CallStart,
-  Ended,
   ObservedCaller,
   ObservedOperation,
   Origin,
@@ -14,6 +13,7 @@ import type {
   WorkStart,
 } from "./observation.ts";
 import type { SubscribedObserver } from "./observers.ts";
+import { addDetails, toEnd, type Draft, type WorkOutcome } from "./work-records.ts";
 
 /** Arguments and schemas, for observers with `values`. */
 export interface WorkValues {
@@ -36,9 +36,6 @@ export interface NestedWork {
 export type NotedQuestion =
   | Pick<QuestionAsked, "type" | "id" | "kind" | "isConfirmation" | "decidedOn">
   | Pick<QuestionAnswered, "type" | "id" | "kind" | "isConfirmation" | "decidedOn" | "answer">;
-
-/** The fields of an end that depend on the outcome. */
-export type WorkOutcome = Omit<Ended, "ms" | "result">;
 
 /** Returns the fields of a caller that records have. */
 export function toObservedCaller({ id, issuer, clientId, isAnonymous }: Caller): ObservedCaller {
@@ -89,6 +86,7 @@ export class ObservedWork {
   admit(): boolean | Promise<boolean> {
     const waiting: Promise<boolean>[] = [];
     for (const subscription of this.#observers) {
+      if (!subscription.canRefuse) continue;
       const isAdmitted = subscription.admit(this.#withArguments(subscription));
       if (isAdmitted === false) return false;
       if (isAdmitted !== true) waiting.push(isAdmitted);
@@ -100,6 +98,7 @@ export class ObservedWork {
   run<TResult>(run: () => TResult): TResult {
     let inner = run;
     for (const subscription of this.#observers) {
+      if (!subscription.hasContext) continue;
       const within = inner;
       inner = () => subscription.run(this.start, within);
     }
@@ -118,12 +117,19 @@ export class ObservedWork {
   /** Records the start of a nested call. */
   nest({ id, operation, values }: NestedWork, caller: Caller): ObservedWork {
     const { transport, protocol, session, trace } = this.start;
-    const start: CallStart = toDefined({
-      type: "call-start" as const,
-      ...{ at: Date.now(), id, parent: this.start.id, transport, protocol, session, trace },
-      ...toOrigin(caller),
-      operation: Object.freeze(operation),
-    });
+    const origin = toOrigin(caller);
+    const at = Date.now();
+    const parent = this.start.id;
+    const start: Draft<CallStart> = {
+      type: "call-start",
+      at,
+      id,
+      parent,
+      transport,
+      caller: origin.caller,
+      view: origin.view,
+    };
+    addDetails(start, { protocol, session, client: origin.client, operation, trace });
     return new ObservedWork(this.#observers, start, values);
   }
 
@@ -145,16 +151,8 @@ export class ObservedWork {
   end(outcome: WorkOutcome, readResult: () => JsonValue | undefined, callId?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const ms = performance.now() - this.#startedAt;
-    // The type of the end follows from the type of the start.
-    const end = {
-      ...this.start,
-      type: this.start.type === "request-start" ? "request-end" : "call-end",
-      at: Date.now(),
-      ms,
-      ...outcome,
-      ...(callId === undefined ? undefined : { callId }),
-    } as WorkEnd;
+    const end = toEnd(this.start, performance.now() - this.#startedAt, outcome);
+    if (callId !== undefined && end.type === "request-end") end.callId = callId;
     Object.freeze(end);
     for (const subscription of this.#observers) subscription.tell(this.#withResult(subscription, end, readResult));
   }

@@ -52,6 +52,16 @@ export class SubscribedObserver {
     );
   }
 
+  /** Whether it decides which handlers run. */
+  get canRefuse(): boolean {
+    return this.observer.before !== undefined;
+  }
+
+  /** Whether handlers run within its context. */
+  get hasContext(): boolean {
+    return this.observer.around !== undefined;
+  }
+
   /** Returns whether the handler may run. Never throws or rejects. */
   admit(start: WorkStart): boolean | Promise<boolean> {
     if (!this.isOpen || this.observer.before === undefined) return true;

@@ -319,7 +319,7 @@ class ListenStreams {
     if (refusal !== undefined) this.#complete(key, refusal);
     // The client may have left, or the token may have expired, during the first message.
     if (!this.#open.has(key)) return true;
-    open.permit = observeStream(this.#http.runtime.observers, caller, permit);
+    open.permit = observeStream(this.#http.runtime.observers, { caller }, permit);
     request.listen();
     open.stopExpiry = onTokenExpiry(clock, caller, () => open.listens.close());
     return true;

@@ -46,11 +46,23 @@ interface StreamPermit {
   release(): void;
 }
 
+/** A client that opens a stream. */
+interface StreamClient {
+  readonly caller: Caller;
+  /** The session of the stream in records. @default none */
+  readonly session?: string | undefined;
+}
+
 /** Records the start of a stream, and its end when the permit is released. */
-export function observeStream(observers: Observers, caller: Caller, permit: StreamPermit): StreamPermit {
+export function observeStream(
+  observers: Observers,
+  { caller, session }: StreamClient,
+  permit: StreamPermit,
+): StreamPermit {
   if (observers.all === undefined) return permit;
+  const origin = { transport: "http" as const, session, ...toOrigin(caller) };
   const id = observers.nextId();
-  const start: StreamStart = { type: "stream-start", at: Date.now(), id, transport: "http", ...toOrigin(caller) };
+  const start: StreamStart = toDefined({ type: "stream-start" as const, at: Date.now(), id, ...origin });
   const startedAt = performance.now();
   observers.tell(start);
   let isOver = false;

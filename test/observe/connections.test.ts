@@ -69,6 +69,8 @@ describe("a session over HTTP", () => {
       ...["request-start", "session-start", "request-end", "stream-start", "session-end", "stream-end"],
     ]);
     expect(records[4]).toMatchObject({ reason: "client" });
+    const session = Reflect.get(Object(records[1]), "id");
+    expect(of(records, "stream-start", "stream-end")).toMatchObject([{ session }, { session }]);
     // The id of the protocol gives access.
     expect(JSON.stringify(records)).not.toContain(id);
   });

@@ -1,6 +1,6 @@
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { closing, rpcCodes, sessionNotFound, toRpcError, type RpcError } from "../../mcp/protocol.ts";
-import { observeStream } from "../../observe/observed-channel.ts";
+import { observeStream, type ObservedChannel } from "../../observe/observed-channel.ts";
 import { isRefused } from "../admission.ts";
 import { acceptsType } from "../check-head.ts";
 import type { HttpDeps } from "../http-deps.ts";
@@ -42,6 +42,7 @@ export interface SessionStreamsDeps {
   readonly headers: Readonly<Record<string, string>>;
   readonly primes: boolean;
   readonly session: StreamsSession;
+  readonly channel: ObservedChannel;
   /** @default this process serves the session alone */
   readonly shared?: SharedSession | undefined;
 }
@@ -78,6 +79,7 @@ export class SessionStreams {
   /** Tag in the ids of the session's events. */
   readonly tag: string;
   readonly #session: StreamsSession;
+  readonly #channel: ObservedChannel;
   readonly #notices: EventStream;
   readonly #read = new Set<EventStream>();
   readonly #shared: SharedSession | undefined;
@@ -91,11 +93,12 @@ export class SessionStreams {
   /** Whether the session goes on at other replicas. */
   #hasMoved = false;
 
-  constructor({ http, headers, primes, session, shared }: SessionStreamsDeps) {
+  constructor({ http, headers, primes, session, channel, shared }: SessionStreamsDeps) {
     this.http = http;
     this.headers = headers;
     this.primes = primes;
     this.#session = session;
+    this.#channel = channel;
     this.#shared = shared;
     // Copies count their streams by themselves.
     this.tag = shared === undefined ? createEventTag() : shared.tag + crypto.randomUUID().slice(0, 8);
@@ -337,7 +340,8 @@ export class SessionStreams {
     const { admission, runtime } = this.http;
     const permit = admission.openStream(exchange.caller);
     if (!isRefused(permit)) {
-      const observed = observeStream(runtime.observers, exchange.caller, permit);
+      const client = { caller: exchange.caller, session: this.#channel.session };
+      const observed = observeStream(runtime.observers, client, permit);
       return this.read(stream, exchange, { after, permit: observed });
     }
     this.#refuse(exchange, toRpcError(rpcCodes.busy, "Server busy: too many streams are open", permit), 429);

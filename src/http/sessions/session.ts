@@ -158,6 +158,7 @@ export class Session {
       headers: Object.freeze({ "mcp-session-id": id }),
       primes: version >= firstPrimed,
       session: this,
+      channel: deps.channel,
       shared,
     });
     this.#subscriptions = new SubscriptionSession({

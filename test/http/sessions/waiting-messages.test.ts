@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { ObservedChannel } from "../../../src/observe/observed-channel.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/options.ts";
 import { SessionStreams } from "../../../src/http/sessions/session-streams.ts";
@@ -113,6 +114,7 @@ describe("A message of a session", () => {
       headers: {},
       primes: true,
       session: { caller: anonymous, touch() {}, clientLeft() {}, setOutputFull() {}, announce() {}, listened() {} },
+      channel: new ObservedChannel(harness.setting.runtime.observers, "http"),
     });
     const ask = (number: number): void => streams.tell(`{"n":${number}}`, () => void dropped.push(number));
     for (let at = 0; at < 4; at += 1) ask(at);

@@ -194,7 +194,8 @@ export class Inspector {
   #record(record: Observation): void {
     switch (record.type) {
       case "request-start":
-        this.#clients.requested(record, this.#clock.now());
+        // A handshake comes before its session: it would be a second client.
+        if (record.method !== "initialize") this.#clients.requested(record, this.#clock.now());
         return this.#started(record);
       case "call-start":
         return this.#started(record);

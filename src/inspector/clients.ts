@@ -64,7 +64,7 @@ function toKey({ transport, caller, client, view }: Origin): string {
   return `${transport} ${isAnonymous} ${id.length} ${id}${issuer.length} ${issuer}${clientId.length} ${clientId}${view.length} ${view}${name}`;
 }
 
-/** The keys of clients without a session. Records of one client have one caller object, and to write its key anew costs more. */
+/** The keys of clients without a session. Records of one client have one caller object, and writing the key costs more than finding it. */
 const keys = new WeakMap<ObservedCaller, { readonly origin: Origin; readonly key: string }>();
 
 function keyOf(origin: Origin): string {

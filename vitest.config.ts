@@ -34,7 +34,7 @@ export default defineConfig({
     watch: false,
     // Upper bounds on a hang, not expectations of speed: a matrix test starts processes on a machine that may be busy.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
     teardownTimeout: 5_000,
     // The runner waits for no output, and fails the run if a file ends while some is on its way to it.

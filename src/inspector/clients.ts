@@ -1,11 +1,11 @@
 import type {
   ObservedCaller,
   Origin,
+  RequestStart,
   SessionEnd,
   SessionStart,
   StreamEnd,
   StreamStart,
-  WorkStart,
 } from "../observe/observation.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import { setNewest } from "../spine/collections.ts";
@@ -95,7 +95,9 @@ export class Clients {
     this.#clients.delete(id);
   }
 
-  requested(start: WorkStart, now: number): void {
+  requested(start: RequestStart, now: number): void {
+    // The session that it starts is the client.
+    if (start.method === "initialize") return;
     const client = this.#of(start, now);
     client.requests += 1;
     client.lastAt = start.at;

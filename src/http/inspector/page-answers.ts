@@ -51,6 +51,12 @@ const refusals = {
   wrongToken: [403, "WRONG_TOKEN", "The link is unknown or was used; get a new link from the running process"],
   tooManyTries: [429, "TOO_MANY_TRIES", "Too many wrong links; try again in a minute", { "retry-after": "60" }],
   tooManyStreams: [503, "TOO_MANY_STREAMS", "Too many pages are open; close one of them", { "retry-after": "5" }],
+  away: [
+    503,
+    "AWAY",
+    "The server has ended or does not answer; the page connects when it is back",
+    { "retry-after": "2" },
+  ],
   closing: [503, "CLOSED", "The server is closing", { "retry-after": "5" }],
   internal: [500, "INTERNAL", "The server failed; its log has the cause"],
 } as const;

@@ -1,4 +1,4 @@
-import type { Inspector } from "../../inspector/inspector.ts";
+import { cancelFields, decideFields, entryFields, historyFields, noFields } from "../../inspector/page-requests.ts";
 import type { OptionFields } from "../../options/option.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "../message.ts";
@@ -7,23 +7,9 @@ import type { PageAccess } from "./page-access.ts";
 import type { PageAddress } from "./page-address.ts";
 import { noContent, pageHeaders, toJson, toErrorAnswer, type PageRefusal } from "./page-answers.ts";
 import type { PageFiles } from "./page-files.ts";
+import type { PageSource } from "./page-source.ts";
 import { PageStreams } from "./page-streams.ts";
-import {
-  cancelFields,
-  decideFields,
-  enterFields,
-  entryFields,
-  historyFields,
-  noFields,
-  readPageBody,
-  readPageQuery,
-} from "./read-page-request.ts";
-
-/** What the routes need of an inspector. */
-export type PageSource = Pick<
-  Inspector,
-  "snapshot" | "subscribe" | "history" | "exposure" | "entry" | "cancel" | "decide"
->;
+import { enterFields, readPageBody, readPageQuery } from "./read-page-request.ts";
 
 /** Dependencies of {@link PageRoutes}. */
 export interface PageRoutesDeps {
@@ -43,10 +29,12 @@ const maxBodyBytes = 4096;
 /** An answer, or the name of a refusal. */
 type Answered = HttpAnswer | PageRefusal;
 
-/** Serves one route. Returns nothing if the answer comes later. */
+/** The answer of a route; nothing if the route answers by itself. */
+type RouteAnswer = Answered | undefined | Promise<Answered>;
+
 interface Route {
   readonly method: "GET" | "POST";
-  readonly serve: (request: HttpRequest, reply: HttpReply) => Answered | undefined;
+  readonly serve: (request: HttpRequest, reply: HttpReply) => RouteAnswer;
 }
 
 /** The routes of the page. None calls a tool, starts a process or opens a URL. Call {@link close} when done. */
@@ -61,15 +49,15 @@ export class PageRoutes {
     this.#deps = deps;
     this.#streams = new PageStreams(deps);
     const routes: [string, Route][] = [
-      ["enter", this.#post(enterFields, ({ token }) => toEntered(access.enter(token)))],
+      ["enter", this.#post(enterFields, async ({ token }) => toEntered(access.enter(token)))],
       ["events", { method: "GET", serve: (_request, reply) => this.#stream(reply) }],
-      ["history", get(historyFields, (filters) => toJson(inspector.history(filters)))],
-      ["exposure", get(noFields, () => toJson(inspector.exposure()))],
-      ["entry", get(entryFields, ({ id, kind }) => toFound(inspector.entry(id, kind)))],
-      ["cancel", this.#post(cancelFields, ({ call }) => toDone(inspector.cancel(call)))],
+      ["history", get(historyFields, async (filters) => toJson(await inspector.history(filters)))],
+      ["exposure", get(noFields, async () => toJson(await inspector.exposure()))],
+      ["entry", get(entryFields, async ({ id, kind }) => toFound(await inspector.entry(id, kind)))],
+      ["cancel", this.#post(cancelFields, async ({ call }) => toDone(await inspector.cancel(call)))],
     ];
-    const decide = this.#post(decideFields, ({ approval, ...decision }) =>
-      toDone(inspector.decide(approval, decision)),
+    const decide = this.#post(decideFields, async ({ approval, ...decision }) =>
+      toDone(await inspector.decide(approval, decision)),
     );
     if (approve) routes.push(["decide", decide]);
     this.#routes = new Map(routes);
@@ -78,7 +66,7 @@ export class PageRoutes {
   /** Serves one request, of whose body nothing was read. */
   readonly serve: HttpServe = (request, reply) => {
     reply.extraHeaders = pageHeaders;
-    this.#answer(reply, () => this.#check(request) ?? this.#route(request, reply));
+    void this.#answer(reply, () => this.#check(request) ?? this.#route(request, reply));
   };
 
   /** Ends every stream, and refuses further requests. Callable twice. */
@@ -87,12 +75,15 @@ export class PageRoutes {
     this.#streams.close();
   }
 
-  #answer(reply: HttpReply, run: () => Answered | undefined): void {
+  /** Never rejects. */
+  async #answer(reply: HttpReply, run: () => RouteAnswer): Promise<void> {
+    const { inspector, fail } = this.#deps;
     try {
-      const answered = run();
+      const answered = await run();
       if (answered !== undefined) reply.answer(typeof answered === "string" ? toErrorAnswer(answered) : answered);
     } catch (cause) {
-      this.#deps.fail(cause);
+      if (inspector.isAway === true) return reply.answer(toErrorAnswer("away"));
+      fail(cause);
       reply.answer(toErrorAnswer("internal"));
     }
   }
@@ -105,25 +96,32 @@ export class PageRoutes {
     return refusal ?? (this.#isClosed ? "closing" : undefined);
   }
 
-  #route(request: HttpRequest, reply: HttpReply): Answered | undefined {
-    const { address, access, files } = this.#deps;
+  #route(request: HttpRequest, reply: HttpReply): RouteAnswer {
+    const { address, files } = this.#deps;
     const path = pathOf(request);
     const name = path.startsWith(address.base) ? path.slice(address.base.length) : "/";
     const file = files.get(name);
     if (file !== undefined) return request.method === "GET" ? file : "getOnly";
-    if (name !== "enter" && !access.has(request.header("cookie"))) return "noCookie";
+    const refusal = name === "enter" ? undefined : this.#checkPage(request);
+    if (refusal !== undefined) return refusal;
     const route = this.#routes.get(name);
     if (route === undefined) return "notFound";
     if (route.method !== request.method) return route.method === "GET" ? "getOnly" : "postOnly";
     return route.serve(request, reply);
   }
 
+  #checkPage(request: HttpRequest): PageRefusal | undefined {
+    const { access, inspector } = this.#deps;
+    if (!access.has(request.header("cookie"))) return "noCookie";
+    return inspector.isAway === true ? "away" : undefined;
+  }
+
   #stream(reply: HttpReply): Answered | undefined {
     return this.#streams.open(reply) ? undefined : "tooManyStreams";
   }
 
-  #post<TBody>(fields: OptionFields<TBody>, answer: (body: TBody) => Answered): Route {
-    const read = (body: BodyRead): Answered => {
+  #post<TBody>(fields: OptionFields<TBody>, answer: (body: TBody) => Promise<Answered>): Route {
+    const read = (body: BodyRead): RouteAnswer => {
       if (body === "too-large") return "tooLarge";
       if (typeof body === "string") return "bodyLate";
       const found = readPageBody(body, fields);
@@ -131,7 +129,7 @@ export class PageRoutes {
     };
     const serve = (request: HttpRequest, reply: HttpReply): PageRefusal | undefined => {
       const refusal = checkBodyHead(request);
-      if (refusal === undefined) request.body(maxBodyBytes, (body) => this.#answer(reply, () => read(body)));
+      if (refusal === undefined) request.body(maxBodyBytes, (body) => void this.#answer(reply, () => read(body)));
       return refusal;
     };
     return { method: "POST", serve };
@@ -143,7 +141,7 @@ function pathOf({ target }: HttpRequest): string {
   return target.slice(0, `${target}?`.indexOf("?"));
 }
 
-function get<TQuery>(fields: OptionFields<TQuery>, answer: (query: TQuery) => Answered): Route {
+function get<TQuery>(fields: OptionFields<TQuery>, answer: (query: TQuery) => Promise<Answered>): Route {
   return {
     method: "GET",
     serve: ({ target }) => {

@@ -1,7 +1,7 @@
-import type { Inspector } from "../../inspector/inspector.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { EventSink, HttpReply } from "../message.ts";
 import { eventStreamHeaders, KeepAlive, StallTimer } from "../sse.ts";
+import type { PageSource } from "./page-source.ts";
 
 /** Open streams. Their browsers have the cookie, so this bounds mistakes, not attacks. */
 const maxStreams = 64;
@@ -13,7 +13,7 @@ const stallMs = 60_000;
 
 /** Dependencies of {@link PageStreams}. */
 export interface PageStreamsDeps {
-  readonly inspector: Pick<Inspector, "snapshot" | "subscribe">;
+  readonly inspector: Pick<PageSource, "snapshot" | "subscribe">;
   readonly clock: Clock;
   /** Receives an error of the inspector. */
   readonly fail: (cause: unknown) => void;
@@ -91,7 +91,7 @@ export class PageStreams {
   /** Answers with a stream, which begins with a snapshot. Returns `false` if too many are open. */
   open(reply: HttpReply): boolean {
     if (this.#open.size >= maxStreams) return false;
-    this.#unsubscribe ??= this.#deps.inspector.subscribe(this.#update);
+    this.#unsubscribe ??= this.#deps.inspector.subscribe(this.#update, () => this.close());
     const stream = new PageStream(this.#deps, reply, this.#left);
     this.#open.add(stream);
     this.#keepAlive.join(stream.sink);

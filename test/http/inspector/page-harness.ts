@@ -1,7 +1,7 @@
 import { RawClient } from "../node/raw-client.ts";
 import type { PageExposure, PageSnapshot } from "../../../src/inspector/messages.ts";
 import type { HttpAnswer } from "../../../src/http/message.ts";
-import type { PageSource } from "../../../src/http/inspector/page-routes.ts";
+import type { PageSource } from "../../../src/http/inspector/page-source.ts";
 import type { PageFiles } from "../../../src/http/inspector/page-files.ts";
 import { openPageServer, type PageServer } from "../../../src/http/inspector/page-server.ts";
 

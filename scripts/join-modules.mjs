@@ -59,7 +59,11 @@ export async function joinModules({ entries, base, out }) {
   let assigned;
   const bundle = await rolldown({
     cwd: root,
-    input: Object.fromEntries(entries.map((entry) => [relative(base, entry).replace(/\.ts$/, ""), entry])),
+    input: {
+      ...Object.fromEntries(entries.map((entry) => [relative(base, entry).replace(/\.ts$/, ""), entry])),
+      // Loaded by its URL: bundlers keep every file of a literal `import()`, also for a front end that only describes a surface.
+      "chunks/inspector-socket": join(src, "stdio/inspector-socket.ts"),
+    },
     external: (id) => !/^[./]/.test(id),
     platform: "node",
     plugins: [withoutEmptyImports],

@@ -103,6 +103,13 @@ interface ListenerSetup<TMore> {
   readonly open: (scope: Scope) => Promise<TMore>;
 }
 
+/** Returns the error of a listener that could not start. */
+export function toListenError(where: string, cause: unknown): SurfaceError {
+  if (cause instanceof SurfaceError) return cause;
+  const message = `Cannot listen on "${where}": the system refused it with "${codeOf(cause)}"`;
+  return new SurfaceError("UNAVAILABLE", message, { cause });
+}
+
 /** Starts a listener that ends with its live surface. @throws SurfaceError `CLOSED`, `UNAVAILABLE`, and the errors of `open`. */
 export async function startListening<TMore>({ live, where, open }: ListenerSetup<TMore>): Promise<TMore & Listening> {
   const life = scopeOf(live, `listen on "${where}"`);
@@ -117,8 +124,6 @@ export async function startListening<TMore>({ live, where, open }: ListenerSetup
   } catch (cause) {
     // The author needs the reason of the failed start, not that of a failed cleanup.
     await scope.close().catch(() => {});
-    if (cause instanceof SurfaceError) throw cause;
-    const message = `Cannot listen on "${where}": the system refused it with "${codeOf(cause)}"`;
-    throw new SurfaceError("UNAVAILABLE", message, { cause });
+    throw toListenError(where, cause);
   }
 }

@@ -26,7 +26,7 @@ function countShown(runtime: AppRuntime, caller: Caller): string | undefined {
 }
 
 /** Returns one argument as a shell takes it. */
-function quoted(argument: string): string {
+export function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 }
 

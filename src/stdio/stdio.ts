@@ -9,6 +9,7 @@ import {
 import { readOptions } from "../options/read-options.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
+import { codeOf } from "../errors.ts";
 import { anonymous, defaultView, type Caller, viewOptionFields } from "../surface/caller.ts";
 import { announce, inspector, ownCommand } from "../mcp/announce.ts";
 import { McpConnection } from "../mcp/mcp-connection.ts";
@@ -194,10 +195,9 @@ function ownOutput(scope: Scope, options: StdioOptions): Writable {
   return guard.output;
 }
 
-function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
+function open(app: ServableApp, options: StdioOptions & { readonly output: Writable }, scope: Scope): Serving {
   const caller = toLocalCaller(options);
-  // Before the app opens: its own prints then go to standard error, and nothing has to be closed if the output is taken.
-  const output = ownOutput(scope, options);
+  const { output } = options;
   const runtime = app.open();
   scope.add(() => runtime.close());
   if (options.surface !== undefined) runtime.assertView(options.surface, doing);
@@ -223,11 +223,29 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   return { closed, close: () => end.stop("asked") };
 }
 
+/** Opens the socket of the live page. A server without it still serves agents. */
+async function openPages(app: ServableApp, path: string, scope: Scope): Promise<void> {
+  try {
+    // A URL, because bundlers keep every file of a literal import, also in bundles that have no server.
+    const { href } = new URL(`./inspector-socket${import.meta.url.slice(-3)}`, import.meta.url);
+    // This package has the module.
+    const { openInspectorSocket } = (await import(href)) as typeof import("./inspector-socket.ts");
+    scope.add(openInspectorSocket(app, path));
+  } catch (cause) {
+    process.stderr.write(`surface-mcp: Cannot serve the live page: do not bundle it (${codeOf(cause)})\n`);
+  }
+}
+
 async function start(app: ServableApp, options: StdioOptions): Promise<Serving> {
   const read = readOptions(options, stdioFields, doing);
   const scope = new Scope("the stdio server");
   try {
-    return open(app, read, scope);
+    // At once: prints of the app then go to standard error, and nothing has to be closed if the output is taken.
+    const output = ownOutput(scope, read);
+    const path = process.env["SURFACE_MCP_INSPECT"] ?? "";
+    // Before the app opens, so that the page has the first request.
+    if (path !== "") await openPages(app, path, scope);
+    return open(app, { ...read, output }, scope);
   } catch (cause) {
     // The author needs the reason why the server could not start, not the failure of closing half of it.
     await scope.close().catch(() => {});

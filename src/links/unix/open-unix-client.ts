@@ -17,7 +17,8 @@ export interface UnixClientOptions extends Pick<WireClientOptions, "signal" | "h
 
 const connectMs = 5000;
 
-async function dial(options: UnixClientOptions): Promise<Socket> {
+/** Connects to a socket that no other user controls. The caller destroys it. @throws SurfaceError as `unixSocket()`. */
+export async function dialSocket(options: Pick<UnixClientOptions, "path" | "signal" | "access">): Promise<Socket> {
   const { path, signal, access = ownAccess } = options;
   try {
     await assertTrustedSocket(path, access);
@@ -35,7 +36,7 @@ export async function openUnixClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options: UnixClientOptions,
 ): Promise<Connection<TSpec>> {
-  const socket = await dial(options);
+  const socket = await dialSocket(options);
   const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
   return openWireClient(surface, transport, options);
 }

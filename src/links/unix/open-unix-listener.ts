@@ -50,16 +50,29 @@ function accept(peers: Peers): Server {
   });
 }
 
-async function open(options: UnixListenerOptions, path: string, scope: Scope): Promise<Pick<SocketListening, "stats">> {
-  const { live, access = ownAccess } = options;
+/**
+ * Makes a server listen on a socket of this user alone, in a private directory. The scope removes the socket; the caller closes the server.
+ *
+ * @throws SurfaceError as `listenUnixSocket()`, and the errors of the system.
+ */
+export async function listenPrivately(
+  server: Server,
+  { path, access = ownAccess }: Pick<UnixListenerOptions, "path" | "access">,
+  scope: Scope,
+): Promise<void> {
   await assurePrivateFolder(dirname(path), access);
-  const peers = new Peers(live, options);
-  const server = accept(peers);
-  scope.add(() => peers.closeWith(server));
   const inode = await bindAndClaim(server, path, access);
   // Without file descriptors a connection cannot be accepted. Its peer connects again.
   server.on("error", () => {});
   scope.add(() => removeOwn(path, inode));
+}
+
+async function open(options: UnixListenerOptions, path: string, scope: Scope): Promise<Pick<SocketListening, "stats">> {
+  const { live, access } = options;
+  const peers = new Peers(live, options);
+  const server = accept(peers);
+  scope.add(() => peers.closeWith(server));
+  await listenPrivately(server, { path, access }, scope);
   return { stats: () => peers.stats() };
 }
 

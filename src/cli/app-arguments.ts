@@ -46,6 +46,14 @@ export function readArguments(args: readonly string[], options: Flags, doing: st
   };
 }
 
+/** Reads the option `--port`. @throws Refusal `USAGE`. */
+export function readPort(given: CommandArguments, byDefault: number, doing: string): number {
+  const text = given.text("port");
+  const port = text === undefined ? byDefault : Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw usage(`${doing}: "--port" must be a number from 0 to 65535, is "${text}"`);
+}
+
 /**
  * Reads the arguments of a command about one app: a module, the option `--export`, and others.
  *

@@ -3,8 +3,9 @@ import type { Unexposed } from "../catalog/unexposed.ts";
 import { readExposure, readUnexposed } from "../lock/read-exposure.ts";
 import { isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { toVisibleJson } from "../schema/visible-text.ts";
-import { loadNamedApp } from "./app-arguments.ts";
+import { loadNamedApp, type Flags } from "./app-arguments.ts";
 import { usage } from "./cli-errors.ts";
+import { showLivePage } from "./live-page/live-page.ts";
 import { readServerArguments, useServer, type ServerArguments } from "./server-argument.ts";
 import { columns, type CliEnvironment } from "./terminal.ts";
 
@@ -117,13 +118,30 @@ function inspectServer(given: ServerArguments, setting: CliEnvironment): Promise
   });
 }
 
+const flags: Flags = { json: { type: "boolean" }, web: { type: "string" }, port: { type: "string" } };
+
+/** Returns the socket of the server whose page is asked for. */
+function readWeb(given: ServerArguments): string | undefined {
+  const socket = given.text("web");
+  if (socket === undefined) {
+    if (given.text("port") !== undefined) throw usage('Cannot inspect: "--port" is for "--web"');
+    return undefined;
+  }
+  if (given.positionals.length === 0 && !given.isRemote && !given.has("json")) return socket;
+  throw usage('Cannot inspect: "--web" takes one socket, and excludes a module, "--url", a command and "--json"');
+}
+
 /**
  * Writes everything that agents can reach in an app as a table, and what they cannot reach; or everything that a running server shows.
+ * With `--web` it serves the live page of a server over stdio instead.
  *
- * @throws Refusal `USAGE`, `REFUSED`, `UNREADABLE` or `SERVER_ERROR`, SurfaceError `UNAVAILABLE`, and any error of the app's module.
+ * @throws Refusal `USAGE`, `REFUSED`, `UNREADABLE` or `SERVER_ERROR`, SurfaceError `UNAVAILABLE` and those of `showLivePage()`, and any
+ * error of the app's module.
  */
 export async function inspect(args: readonly string[], setting: CliEnvironment): Promise<void> {
-  const given = readServerArguments(args, { json: { type: "boolean" } }, "Cannot inspect");
+  const given = readServerArguments(args, flags, "Cannot inspect");
+  const socket = readWeb(given);
+  if (socket !== undefined) return showLivePage(socket, given, setting);
   if (given.others.length > 0)
     throw usage(`Cannot inspect: "${given.others.join(" ")}" is not expected; name one server`);
   if (given.isRemote) return inspectServer(given, setting);

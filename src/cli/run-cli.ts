@@ -25,6 +25,7 @@ const helpText = `usage: surface-mcp COMMAND
   lock APP_MODULE [--out FILE]                 write everything that agents can reach in an app to a lockfile
   check APP_MODULE [options]                   compare an app with its lockfile
   inspect SERVER [--json]                      list everything that agents can reach in an app, and what they cannot
+  inspect --web SOCKET [--port N]              show the live page of a server over stdio in a browser
   dev APP_MODULE [options]                     serve an app, reload it when a file changes, and show its requests
   call SERVER TOOL [JSON] [options]            call a tool, and print its result
   read SERVER URI [options]                    read a resource
@@ -60,6 +61,10 @@ options of lock, check, inspect, dev, replay, call, read and watch
 options of dev
   --stdio             serve over standard input and output; the default is HTTP on this machine
   --port N            the port; the default is 4000, and 0 is any free one
+
+options of inspect --web
+  SOCKET              the path that SURFACE_MCP_INSPECT has for the server
+  --port N            the port of the page on this machine; the default is any free one
 
 options of lock
   --out FILE          the lockfile; the default is exposure.lock.json

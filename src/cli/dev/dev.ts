@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { onProcessEnd } from "../../links/on-process-end.ts";
 import { escapeInvisible } from "../../schema/visible-text.ts";
 import { withTimeout } from "../../surface/system-clock.ts";
-import { readAppArguments, type AppArguments } from "../app-arguments.ts";
+import { readAppArguments, readPort, type AppArguments } from "../app-arguments.ts";
 import { usage } from "../cli-errors.ts";
 import type { CliEnvironment } from "../terminal.ts";
 import type { Front } from "./front.ts";
@@ -22,12 +22,6 @@ const settleMs = 100;
 const finishMs = 1000;
 
 const defaultPort = 4000;
-
-function readPort(text: string | undefined): number {
-  const port = text === undefined ? defaultPort : Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw usage(`Cannot serve: "--port" must be a number from 0 to 65535, is "${text}"`);
-}
 
 /** Starts a generation of the app after each change of a file that it imports, and replaces the last one that started. */
 class Reloader {
@@ -102,7 +96,7 @@ class Reloader {
 
 async function openFront(given: AppArguments, setting: CliEnvironment): Promise<Front> {
   if (given.has("stdio")) return new StdioFront(process.stdin, setting.write);
-  return HttpFront.listen(readPort(given.text("port")));
+  return HttpFront.listen(readPort(given, defaultPort, "Cannot serve"));
 }
 
 /**

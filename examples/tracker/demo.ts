@@ -1,7 +1,12 @@
-/** `npm start`: starts the tracker, and shows in one screen what agents of two users may do with it. */
+/**
+ * `npm start`: starts the tracker with its live page, shows in one screen what agents of two users may do with it, and keeps them at
+ * work until Ctrl-C. `npm start -- --once` ends after the screen.
+ */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { DemoAgent } from "./demo-agent.ts";
 import { addDemoData } from "./demo-data.ts";
+import { runTraffic } from "./demo-traffic.ts";
 import { startServer, type TrackerServer } from "./server.ts";
 
 type Tokens = Awaited<ReturnType<typeof addDemoData>>;
@@ -20,7 +25,7 @@ async function showMaintainer({ url }: TrackerServer, tokens: Tokens): Promise<n
   console.log(`  resources  ${(await agent.resources()).join(", ")}`);
 
   const reason = await agent.refusal("issue_delete", { id: 1 });
-  assert.match(reason, /there is no such tool/);
+  assert.match(reason ?? "", /there is no such tool/);
   console.log("It tries to delete an issue. People can do that by REST; for agents there is no such tool.");
 
   const issue = await agent.call("issue_create", { title: "Search ignores umlauts" });
@@ -63,17 +68,37 @@ async function showReviewer({ url }: TrackerServer, tokens: Tokens, seenByAda: n
   await agent.close();
 }
 
+/** Resolves when the process is asked to end. */
+async function untilStopped(signal: AbortSignal): Promise<void> {
+  await Promise.race([once(process, "SIGINT", { signal }), once(process, "SIGTERM", { signal })]);
+}
+
+async function keepBusy(server: TrackerServer, tokens: Tokens): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([untilStopped(over.signal), runTraffic({ url: server.url, tokens, signal: over.signal })]);
+  } finally {
+    over.abort();
+  }
+}
+
 const { DATABASE_URL: databaseUrl } = process.env;
+const isOnce = process.argv.includes("--once");
 const server = await startServer({ databaseUrl });
 try {
   const tokens = await addDemoData(server.db);
   const database = databaseUrl === undefined ? "Postgres, embedded in this process" : "the server of DATABASE_URL";
+  if (!isOnce) console.log(`See it live, by a link that opens once:\n  ${await server.inspect()}\n`);
   console.log(`An issue tracker: Express and REST over a database (${database}).`);
   console.log(`Agents may use the part that examples/tracker/surface.ts names, by MCP at ${server.url}/mcp\n`);
   await showReviewer(server, tokens, await showMaintainer(server, tokens));
   console.log("\nGo on:");
-  console.log("  npm run tracker              keeps the tracker running, and says how to connect your agent");
+  console.log("  npm run tracker              serves the tracker, and says how to connect your agent");
   console.log("  docs/guide/existing-app.md   builds this step by step, in ten minutes");
+  if (!isOnce) {
+    console.log("\nThe agents go on, so that the page has something to show. Ctrl-C ends it.");
+    await keepBusy(server, tokens);
+  }
 } finally {
   await server.close();
 }

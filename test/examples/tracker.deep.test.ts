@@ -70,7 +70,7 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
     const script = await bundleScript(new URL("../../examples/tracker/demo.ts", import.meta.url), "tracker-demo");
     for (let round = 1; round <= 2; round += 1) {
       const env = { ...process.env, DATABASE_URL: postgres.url };
-      const run = spawnSync(process.execPath, [script], { env, encoding: "utf8", timeout: 60_000 });
+      const run = spawnSync(process.execPath, [script, "--once"], { env, encoding: "utf8", timeout: 60_000 });
       expect(run).toMatchObject({ stderr: "", status: 0, stdout: expect.stringContaining("The agent is notified") });
     }
     token = (await addDemoData(server.db)).ada;
@@ -167,7 +167,7 @@ describe("npm start", () => {
   it("shows the tracker in one screen, as its guide does, without an error", { timeout: 60_000 }, async () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(scripts.start).toBe("tsx examples/tracker/demo.ts");
-    const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts"];
+    const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts", "--once"];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: root, timeout: 50_000 });
     expect(stderr).toBe("");
     const lines = stdout.trimEnd().split("\n");
@@ -176,5 +176,34 @@ describe("npm start", () => {
     const withoutPort = (text: string): string => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
     const guide = readFileSync(join(root, "docs/guide/existing-app.md"), "utf8");
     expect(withoutPort(guide)).toContain(`\`\`\`text\n${withoutPort(stdout)}\`\`\``);
+  });
+
+  it("prints a link to the live page, which shows the agents at work until Ctrl-C", { timeout: 60_000 }, async () => {
+    const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts"];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+    atEndOfTest(() => child.kill("SIGKILL"));
+    let link = "";
+    for await (const line of createInterface({ input: child.stdout })) {
+      link = /^ {2}(http:\S+#token=\S+)$/.exec(line)?.[1] ?? link;
+      if (line.startsWith("The agents go on")) break;
+    }
+    child.stdout.resume();
+    const [page = "", token = ""] = link.split("#token=");
+    const entered = await fetch(new URL("enter", page), {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: new URL(page).origin },
+      body: JSON.stringify({ token }),
+    });
+    expect(entered.status).toBe(204);
+    const headers = { cookie: entered.headers.get("set-cookie")?.split(";")[0] ?? "" };
+    await vi.waitFor(
+      async () => {
+        const { rows } = Object(await (await fetch(new URL("history", page), { headers })).json());
+        expect(rows).toContainEqual(expect.objectContaining({ name: "issue.search", caller: "bob", outcome: "ok" }));
+      },
+      { timeout: 30_000, interval: 200 },
+    );
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([0, null]);
   });
 });

@@ -62,7 +62,9 @@ async function enter({ out }: Command): Promise<Browser> {
       const read = async (): Promise<void> => {
         for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
       };
-      void read().finally(() => (isEnded = true));
+      const end = (): void => void (isEnded = true);
+      // A command that exits may cut the stream.
+      void read().then(end, end);
       return { text: () => text, isEnded: () => isEnded };
     },
   };

@@ -3,9 +3,9 @@ import { bundle, reachedFrom, sourcesOf } from "./built-package.ts";
 
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
 const budget = {
-  everything: 475_000,
-  app: 442_500,
-  edge: 531_000,
+  everything: 475_500,
+  app: 443_000,
+  edge: 531_800,
   later: 66_100,
   surfaceOnly: 4_400,
   surfaceOnlySplit: 33_000,

@@ -85,7 +85,9 @@ describe("the packed package", () => {
 
   it("holds the modules and declarations that its exports and its command reach, and no other, when dist is packed", () => {
     const entries = [...entrySources.values()].map((path) => path.replace(/^src\//, "dist/").replace(/\.ts$/, ""));
-    const modules = reachedFrom([...entries, "dist/cli/main"].map((entry) => `${entry}.js`));
+    const modules = reachedFrom(
+      [...entries, "dist/cli/main", "dist/chunks/inspector-socket"].map((entry) => `${entry}.js`),
+    );
     const declarations = reachedFrom(entries.map((entry) => `${entry}.d.ts`));
     const inside = packed.filter((path) => path.startsWith("dist/") && !page.includes(path));
     expect(inside.toSorted()).toEqual([...modules, ...declarations].toSorted());
@@ -94,7 +96,7 @@ describe("the packed package", () => {
   });
 
   it("stays within its number of files and bytes when it is packed", () => {
-    expect(packed.length).toBeLessThanOrEqual(181);
+    expect(packed.length).toBeLessThanOrEqual(187);
     expect(packedBytes).toBeLessThanOrEqual(745_000);
   });
 });

@@ -13,6 +13,8 @@ export function findSdkImports(sources: readonly Source[]): string[] {
 export const computedImports: Readonly<Record<string, string>> = {
   // The command looks at an app that its user names.
   "src/cli/load-app.ts": "pathToFileURL(path).href",
+  // A module of this package. Bundlers keep every file of a literal import, also for a front end that only describes a surface.
+  "src/stdio/stdio.ts": "href",
 };
 
 /** Packages that `src` imports without promising to install them. */

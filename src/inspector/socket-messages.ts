@@ -18,13 +18,6 @@ export interface SocketAnswers {
 /** A request over the socket of an inspector. */
 export type SocketOperation = keyof SocketAnswers;
 
-/** A line from a page to the inspector. */
-export interface SocketRequest {
-  readonly id: number;
-  readonly do: SocketOperation;
-  readonly with: object;
-}
-
 /** A line from the inspector to a page: first a snapshot, and a further one after updates that were not sent. */
 export type SocketMessage =
   | { readonly version: number; readonly snapshot: PageSnapshot }

@@ -86,7 +86,9 @@ const fed: Readonly<Record<string, Feed>> = {
   webSocket: (no) => main.webSocket("ws://127.0.0.1:1/", no),
   bearer: (no: object) => http.bearer({ resource, verify, ...no }),
   http: (no) => http.http(no),
+  "http, inspector": (no) => http.http({ inspector: no }),
   httpHandler: (no) => http.httpHandler(app, no),
+  inspectorHandler: (no: object) => http.inspectorHandler(app, { url: "http://127.0.0.1/", ...no }),
   memoryLimiter: (no) => http.memoryLimiter(no),
   oauthResource: (no: object) =>
     http.oauthResource({ resource, issuer: "https://a.example", jwks: "https://a.example/jwks", ...no }),

@@ -101,6 +101,7 @@ describe.runIf(hasBrowser)(`the quality of the live page${whyNoBrowser}`, { time
       const page = await browser.newPage({ viewport: { width: 1000, height: 800 } });
       const problems = collectProblems(page);
       const requests: string[] = [];
+      const texts: string[] = [];
       page.on("request", (request) => requests.push(request.url()));
       server.snapshot = hostileSnapshot(text);
       server.exposure = hostileExposure(text);

@@ -39,6 +39,7 @@ describe("package.json", () => {
         "dist",
         "docs/*.md",
         "!docs/performance.md",
+        "docs/*.png",
         "docs/*.svg",
         "docs/guide",
         "docs/schemas",

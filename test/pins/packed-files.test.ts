@@ -32,7 +32,7 @@ describe("the packed package", () => {
   }, 60_000);
 
   it("holds dist, documents, examples, a schema, the templates, the licence, the readme and package.json when it is packed", () => {
-    const documented = /^(?:docs\/(?:guide\/)?[\w-]+\.(?:md|svg)$|examples\/)/;
+    const documented = /^(?:docs\/(?:guide\/)?[\w-]+\.(?:md|png|svg)$|examples\/)/;
     const others = packed.filter((path) => !path.startsWith("dist/") && !documented.test(path)).toSorted();
     expect(others).toEqual([
       "LICENSE",
@@ -96,7 +96,7 @@ describe("the packed package", () => {
   });
 
   it("stays within its number of files and bytes when it is packed", () => {
-    expect(packed.length).toBeLessThanOrEqual(187);
-    expect(packedBytes).toBeLessThanOrEqual(750_000);
+    expect(packed.length).toBeLessThanOrEqual(188);
+    expect(packedBytes).toBeLessThanOrEqual(790_000);
   });
 });

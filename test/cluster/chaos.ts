@@ -2,10 +2,14 @@ import { parseArgs } from "node:util";
 import { runClusterChaos } from "./run-chaos.ts";
 import { toRows } from "./to-rows.ts";
 
-// `npm run chaos:cluster -- --kills N [--seed S]`: replicas as processes, a Redis server, real kills; docs/reliability.md says what is checked.
+// `npm run chaos:cluster -- --kills N [--seed S] [--clients C]`: replicas as processes, a Redis server, real kills; docs/reliability.md says what is checked.
 
 const { values } = parseArgs({
-  options: { kills: { type: "string", default: "20" }, seed: { type: "string", default: "1" } },
+  options: {
+    kills: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    clients: { type: "string", default: "20" },
+  },
 });
 const [kills, seed] = [Number(values.kills), Number(values.seed)];
 const started = performance.now();
@@ -13,6 +17,7 @@ const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(
 const outcome = await runClusterChaos({
   kills,
   seed,
+  clients: Number(values.clients),
   onKill: (killed) => void (killed % 10 === 0 && console.log(`${killed} of ${kills} kills after ${seconds()}`)),
 });
 for (const [name, value] of [...toRows(outcome), ["duration", seconds()] as const]) {

@@ -11,6 +11,8 @@ import { probeAdoption, probeTheft, type Seen } from "./probe.ts";
 export interface ClusterChaosOptions {
   readonly kills: number;
   readonly seed: number;
+  /** @default 20 */
+  readonly clients?: number;
   readonly onKill?: (kills: number) => void;
 }
 
@@ -50,13 +52,13 @@ class Run {
   /** Sessions that began earlier may be lost. */
   #emptiedAt = 0;
 
-  private constructor(server: RedisServer, replicas: Replicas, seed: number) {
+  private constructor(server: RedisServer, replicas: Replicas, { seed, clients = 20 }: ClusterChaosOptions) {
     this.#server = server;
     this.#store = new Redis({ path: server.socket });
     this.#store.on("error", () => {}); // Killed on purpose.
     this.#replicas = replicas;
     this.random = createRandom(seed);
-    this.clients = Array.from({ length: 20 }, (_, at) => {
+    this.clients = Array.from({ length: clients }, (_, at) => {
       const user = at % 4 < 2 ? "ada" : "bob";
       const isLegacy = at % 2 === 0;
       const name = `${user}-${isLegacy ? "legacy" : "modern"}-${at}`;
@@ -64,10 +66,10 @@ class Run {
     });
   }
 
-  static async start(seed: number): Promise<Run> {
+  static async start(options: ClusterChaosOptions): Promise<Run> {
     const server = await RedisServer.start();
     if (server === undefined) throw new Error("Cannot start Redis: redis-server is not installed; install it");
-    return new Run(server, await Replicas.start(server.socket, 3), seed);
+    return new Run(server, await Replicas.start(server.socket, 3), options);
   }
 
   async connect(): Promise<void> {
@@ -199,12 +201,9 @@ class Run {
 }
 
 /** Runs replicas under load, and kills them. */
-export async function runClusterChaos({
-  kills,
-  seed,
-  onKill = () => {},
-}: ClusterChaosOptions): Promise<ClusterChaosOutcome> {
-  const run = await Run.start(seed);
+export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosOutcome> {
+  const { kills, seed, onKill = () => {} } = options;
+  const run = await Run.start(options);
   let violations: readonly Violation[] = [];
   try {
     await run.connect();

@@ -20,9 +20,9 @@ const flags = [
   "--disable-sync",
 ];
 
-/** Starts the browser. */
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ ...(path !== undefined && { executablePath: path }), args: flags });
+/** Starts the browser. @param further - flags of the test. */
+export async function launchBrowser(...further: readonly string[]): Promise<Browser> {
+  return chromium.launch({ ...(path !== undefined && { executablePath: path }), args: [...flags, ...further] });
 }
 
 /** Everything that the browser reports as wrong: errors of scripts, and what the policy of the page refuses. */

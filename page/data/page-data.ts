@@ -11,6 +11,9 @@ import { addRows } from "./history-rows.ts";
 /** The state of the connection. `refused` was never let in, `ended` was. */
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
 
+/** Milliseconds for which a row at a new place takes no consent: the click was meant for the row that was there. */
+const settleMs = 1000;
+
 /** The state that the server sent, and the rows of the history that the page knows. */
 export class PageData {
   connection: ConnectionState = "connecting";
@@ -22,6 +25,8 @@ export class PageData {
   /** The `seq` of the oldest row that the server keeps. */
   oldest = 0;
   readonly #monotonic: () => number;
+  /** The place of each approval, and since when. */
+  #places: ReadonlyMap<string, readonly [place: number, since: number]> = new Map();
   #at = 0;
   #arrivedAt = 0;
 
@@ -42,6 +47,7 @@ export class PageData {
     }
     this.app = app;
     this.state = state;
+    this.#place();
     this.oldest = oldest;
     addRows(this.history, history);
     this.#setClock(at);
@@ -51,9 +57,25 @@ export class PageData {
   applyUpdate({ at, history, oldest, ...parts }: PageUpdate): void {
     if (this.state === undefined) return;
     this.state = { ...this.state, ...parts };
+    this.#place();
     this.oldest = oldest ?? this.oldest;
     if (history !== undefined) addRows(this.history, history);
     this.#setClock(at);
+  }
+
+  /** Returns whether an approval has been at its place for long enough to be agreed to. */
+  isSettled(id: string): boolean {
+    const [, since] = this.#places.get(id) ?? [0, this.#monotonic()];
+    return this.#monotonic() - since >= settleMs;
+  }
+
+  #place(): void {
+    const now = this.#monotonic();
+    const placed = this.state?.approvals.map(({ id }, place) => {
+      const known = this.#places.get(id);
+      return [id, known?.[0] === place ? known : ([place, now] as const)] as const;
+    });
+    this.#places = new Map(placed);
   }
 
   #setClock(at: number): void {

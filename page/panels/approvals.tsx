@@ -10,9 +10,10 @@ import { Notice, Problem, Short, Text } from "../ui/text.tsx";
 interface ApprovalProps {
   readonly approval: ApprovalRow;
   readonly left: number;
+  readonly isSettled: boolean;
 }
 
-function Decision({ approval: { id, tool, word }, left }: ApprovalProps): JSX.Element {
+function Decision({ approval: { id, tool, word }, left, isSettled }: ApprovalProps): JSX.Element {
   const [typed, setTyped] = keep(`typed ${id}`, "");
   const { isSent, error, run } = actionOf("decide", id);
   const decide = (agree: boolean): void =>
@@ -38,7 +39,7 @@ function Decision({ approval: { id, tool, word }, left }: ApprovalProps): JSX.El
         </button>
         <button
           class="primary"
-          disabled={isSent || left <= 0 || (word !== undefined && typed !== word)}
+          disabled={isSent || !isSettled || left <= 0 || (word !== undefined && typed !== word)}
           aria-label={`Agree to ${toLabel(tool)}`}
         >
           Agree
@@ -48,7 +49,8 @@ function Decision({ approval: { id, tool, word }, left }: ApprovalProps): JSX.El
   );
 }
 
-function Approval({ approval, left }: ApprovalProps): JSX.Element {
+function Approval(props: ApprovalProps): JSX.Element {
+  const { approval, left } = props;
   return (
     <li class="card">
       <header class="line">
@@ -59,13 +61,13 @@ function Approval({ approval, left }: ApprovalProps): JSX.Element {
       <p class="whole">
         <Text value={approval.message} lines />
       </p>
-      <Decision approval={approval} left={left} />
+      <Decision {...props} />
     </li>
   );
 }
 
 /** Shows the confirmations that no client can show, and decides them. */
-export function ApprovalsPanel({ page, state: { approvals } }: PanelProps): JSX.Element {
+export function ApprovalsPanel({ page: { data }, state: { approvals } }: PanelProps): JSX.Element {
   if (approvals.length === 0) {
     return (
       <Notice title="Nothing waits for you">
@@ -76,7 +78,12 @@ export function ApprovalsPanel({ page, state: { approvals } }: PanelProps): JSX.
   return (
     <ul class="approvals">
       {approvals.map((approval) => (
-        <Approval key={approval.id} approval={approval} left={approval.deadline - page.data.now} />
+        <Approval
+          key={approval.id}
+          approval={approval}
+          left={approval.deadline - data.now}
+          isSettled={data.isSettled(approval.id)}
+        />
       ))}
     </ul>
   );

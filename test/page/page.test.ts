@@ -93,6 +93,33 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     expect(await page.getByRole("button", { name: "Agree to user_invite" }).isEnabled()).toBe(true);
   });
 
+  it("takes no consent for an approval that has just moved under the cursor", async () => {
+    await page.addInitScript(() => {
+      let now = 0;
+      performance.now = () => now;
+      addEventListener("pass", () => {
+        now += 1000;
+      });
+    });
+    const pass = () => page.evaluate(() => dispatchEvent(new Event("pass")));
+    await enter();
+    await openPanel("Approvals");
+    const invite = page.getByRole("button", { name: "Agree to user_invite" });
+    expect(await invite.isDisabled()).toBe(true);
+    await pass();
+    await expect.poll(() => invite.isEnabled()).toBe(true);
+    const { at, approvals } = server.snapshot;
+    server.send("update", { at, approvals: approvals.slice(1) });
+    await expect.poll(() => page.getByRole("button", { name: "Agree to board_delete" }).count()).toBe(0);
+    expect(await invite.isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Decline user_invite" }).isEnabled()).toBe(true);
+    await pass();
+    await expect.poll(() => invite.isEnabled()).toBe(true);
+    server.send("update", { at, approvals: [...approvals.slice(1), ...approvals.slice(0, 1)] });
+    await page.getByRole("button", { name: "Agree to board_delete" }).waitFor();
+    expect(await invite.isEnabled()).toBe(true);
+  });
+
   it("agrees only with the word, and declines without", async () => {
     await enter();
     await openPanel("Approvals");

@@ -38,11 +38,14 @@ function scopesOf({ server }: AppExposure, { scopes, scopesAny, resource, ...fie
   return rights.filter((right) => right !== "").join(" ");
 }
 
+function viewsOf({ views }: JsonObject): string {
+  return views === undefined ? "all" : joined(views, " ") || "none";
+}
+
 function toRow(exposure: AppExposure, name: string, fields: JsonObject): Row {
-  const { kind, from, confirm, views } = fields;
+  const { kind, from, confirm } = fields;
   const as = from === "hand" ? textOf(kind) : `${textOf(kind)} (${textOf(from)})`;
-  const shown = views === undefined ? "all" : joined(views, " ") || "none";
-  return [name, as, effectOf(fields), scopesOf(exposure, fields), textOf(confirm), shown];
+  return [name, as, effectOf(fields), scopesOf(exposure, fields), textOf(confirm), viewsOf(fields)];
 }
 
 /** The rows of a table under a title. */
@@ -61,13 +64,36 @@ function renderSections(sections: readonly Section[], isTerminal: boolean): stri
   return tables.join("\n");
 }
 
+/** Returns the section of the pages of tools. A tool may have `ui` without a page. */
+function toPages({ tools }: AppExposure): Section {
+  const rows = Object.entries(tools).flatMap(([name, fields]) => {
+    const { ui } = fields;
+    if (!isJsonObject(ui) || ui["uri"] === undefined) return [];
+    const { uri, csp, permissions } = ui;
+    const origins = Object.entries(isJsonObject(csp) ? csp : {}).map(
+      ([kind, domains]) => `${kind.replace("Domains", "")} ${joined(domains, " ")}`,
+    );
+    return [[textOf(uri), name, origins.join(", "), joined(permissions, " "), viewsOf(fields)]];
+  });
+  return { title: "pages", heads: ["uri", "tool", "origins", "permissions", "views"], rows };
+}
+
+function toSkills({ server }: AppExposure): Section {
+  const { skills } = Object.values(server)[0] ?? {};
+  const rows = Object.entries(isJsonObject(skills) ? skills : {}).map(([name, skill]) => {
+    const fields = isJsonObject(skill) ? skill : {};
+    return [name, textOf(fields["files"]), viewsOf(fields), textOf(fields["description"])];
+  });
+  return { title: "skills", heads: ["name", "files", "views", "description"], rows };
+}
+
 function toSections(exposure: AppExposure, unexposed: readonly Unexposed[]): readonly Section[] {
   const shown = (["tools", "resources", "templates", "prompts"] as const).map((title) => {
     const rows = Object.entries(exposure[title]).map(([name, fields]) => toRow(exposure, name, fields));
     return { title, heads: appHeads, rows };
   });
   const hidden = unexposed.map(({ name, kind, why }) => [name, kind, why]);
-  return [...shown, { title: "not exposed", heads: [], rows: hidden }];
+  return [...shown, toPages(exposure), toSkills(exposure), { title: "not exposed", heads: [], rows: hidden }];
 }
 
 /** The lists of a server: the method, the field with the entries, the name of an entry, and the capability that promises it. */
@@ -120,6 +146,14 @@ function inspectServer(given: ServerArguments, setting: CliEnvironment): Promise
 
 const flags: Flags = { json: { type: "boolean" }, web: { type: "string" }, port: { type: "string" } };
 
+/** @throws Refusal `USAGE` for `--web` without a value: the message of `parseArgs` does not say which. */
+function assertSocket(args: readonly string[]): void {
+  const [at, end] = [args.indexOf("--web"), args.indexOf("--")];
+  // What follows "--" is the command.
+  if (at < 0 || (end >= 0 && end < at) || args[at + 1]?.startsWith("-") === false) return;
+  throw usage("Cannot inspect: name the socket: the value of SURFACE_MCP_INSPECT");
+}
+
 /** Returns the socket of the server whose page is asked for. */
 function readWeb(given: ServerArguments): string | undefined {
   const socket = given.text("web");
@@ -139,6 +173,7 @@ function readWeb(given: ServerArguments): string | undefined {
  * error of the app's module.
  */
 export async function inspect(args: readonly string[], setting: CliEnvironment): Promise<void> {
+  assertSocket(args);
   const given = readServerArguments(args, flags, "Cannot inspect");
   const socket = readWeb(given);
   if (socket !== undefined) return showLivePage(socket, given, setting);

@@ -166,7 +166,16 @@ describe("inspect --web", { timeout: 90_000 }, () => {
     expect(command.out()).toBe("");
   });
 
+  it("names the variable for the server if no process listens", async () => {
+    const path = await socketPath();
+    const command = inspectWeb(path);
+    expect(await command.ended).toBe(2);
+    expect(command.err()).toContain(`start the server with SURFACE_MCP_INSPECT=${path}`);
+  });
+
   it.each([
+    [["--web"], "name the socket: the value of SURFACE_MCP_INSPECT"],
+    [["--web", "--port", "1"], "name the socket: the value of SURFACE_MCP_INSPECT"],
     [["--web", "http://127.0.0.1:4000/mcp"], 'start that server with "http({ inspector: true })"'],
     [["--web", "a.sock", "app.ts"], '"--web" takes one socket'],
     [["--web", "a.sock", "--json"], '"--web" takes one socket'],

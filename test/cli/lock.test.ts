@@ -8,6 +8,8 @@ import { bench, type Bench } from "./support.ts";
 
 /** An app as authors write one. */
 const real = fileURLToPath(new URL("fixtures/app.mjs", import.meta.url));
+/** An app with a page and a skill. */
+const shown = fileURLToPath(new URL("fixtures/shown-app.mjs", import.meta.url));
 const lockfile = "exposure.lock.json";
 
 async function folder(more: Parameters<typeof bench>[0] = {}): Promise<Bench> {
@@ -132,6 +134,20 @@ describe("inspect", () => {
     expect(out).toMatch(/^note_add +procedure \(tag\) +changes, destructive +notes:write +never +default hub$/m);
     expect(out).toMatch(/^hub_git_branch +operation \(mount hub\) +reads +notes:read +never +default hub$/m);
     expect(out).toContain("not exposed (0)");
+  });
+
+  it("lists the pages of tools, and the skills", async () => {
+    const at = await folder();
+    const { code, out } = await at.run("inspect", shown);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^ui:\/\/shop\/cart_show +cart_show +connect https:\/\/api\.example\.com +clipboardWrite +all$/m,
+    );
+    expect(out).toContain("\npages (1)\n");
+    expect(out).toContain("\nskills (1)\n");
+    expect(out).toMatch(/^deploy +1 +default +Deploy a release\.$/m);
+    // A tool for pages that has none itself.
+    expect(out).not.toContain("ui://shop/cart_set");
   });
 
   it("writes JSON", async () => {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { SurfaceError } from "../../errors.ts";
 import { readPageFiles } from "../../http/inspector/page-files.ts";
 import { openPageServer, type PageServer } from "../../http/inspector/page-server.ts";
 import { onProcessEnd } from "../../links/on-process-end.ts";
@@ -22,7 +23,11 @@ async function open(path: string, port: number, { complain }: CliEnvironment): P
   const inspector = new SocketInspector(path, (isAway) =>
     say(isAway ? "the server is away; the page waits for it" : "the server is back"),
   );
-  await inspector.connect();
+  await inspector.connect().catch((cause: unknown) => {
+    if (!(cause instanceof SurfaceError) || cause.code !== "UNAVAILABLE") throw cause;
+    const remedy = `start the server with SURFACE_MCP_INSPECT=${path}`;
+    throw new SurfaceError(cause.code, `${cause.message}; ${remedy}`, { cause });
+  });
   const fail = (cause: unknown): void => say(cause instanceof Error ? cause.message : String(cause));
   try {
     return [inspector, await openPageServer(port, { inspector, files, approve: false, fail })];

@@ -60,7 +60,7 @@ export const serverErrorCode = "SERVER_ERROR";
 
 function toFailure({ code, message, data }: JsonObject): Refusal {
   const answer = [code, message].filter((part) => typeof part === "number" || typeof part === "string").join(": ");
-  return new Refusal(serverErrorCode, `Cannot get a result: the server answered ${answer}`, data);
+  return new Refusal(serverErrorCode, `Cannot get a result: the server answered ${answer}`, { code, data });
 }
 
 /** An MCP client of the protocol version 2025-11-25, for one request after another. Its maker closes it. */

@@ -1,6 +1,7 @@
 import { Refusal } from "../errors.ts";
 import { nearNames } from "../options/known-names.ts";
-import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { rpcCodes } from "../mcp/protocol.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { escapeInvisible, toVisibleJson } from "../schema/visible-text.ts";
 import { usage } from "./cli-errors.ts";
 import { serverErrorCode, type McpClient } from "./mcp-client.ts";
@@ -16,10 +17,18 @@ interface OperationArguments extends ServerArguments {
   readonly rest: readonly string[];
 }
 
+/** Returns whether a tool or URI was meant as a module: other arguments follow that cannot be those of a tool. */
+function isModule(subject: string, [next]: readonly string[]): boolean {
+  return next !== undefined && !next.startsWith("{") && /^[^:]+\.[cm]?[jt]sx?$/.test(subject);
+}
+
 /** @throws Refusal `USAGE`. */
 function readOperation(args: readonly string[], doing: string): OperationArguments {
   const server = readServerArguments(args, flags, doing);
   const [subject, ...rest] = server.others;
+  if (subject !== undefined && server.isRemote && isModule(subject, rest)) {
+    throw usage(`${doing}: name a module or ${server.command === undefined ? '"--url"' : "a command"}, not both`);
+  }
   if (subject !== undefined) return { ...server, subject, rest };
   const named = server.isRemote ? "name " : "name a module that exports an app, and then ";
   throw usage(`${doing}: ${named}${doing === "Cannot call" ? "a tool" : "the URI of a resource"}`);
@@ -36,9 +45,16 @@ function renderNotification(method: string, params: JsonObject): string | undefi
   return message === undefined ? `${steps}\n` : `${steps}: ${textOf(message)}\n`;
 }
 
+/** A server, and the capabilities that it declared. */
+interface Session {
+  readonly client: McpClient;
+  readonly capabilities: JsonValue | undefined;
+}
+
 /** Work with a connected server. */
 interface Operation {
-  run(client: McpClient): Promise<0 | 1>;
+  /** @param handshake - the result of the handshake. */
+  run(client: McpClient, handshake: JsonObject): Promise<0 | 1>;
   /** Called for each notification. */
   notified?(): void;
 }
@@ -47,7 +63,7 @@ interface Operation {
 async function operate(given: OperationArguments, setting: CliEnvironment, work: Operation): Promise<0 | 1> {
   try {
     return await useServer(given, setting, {
-      run: (client) => work.run(client),
+      run: (client, handshake) => work.run(client, handshake),
       onNotification(method, params) {
         const line = renderNotification(method, params);
         if (line !== undefined) setting.complain(line);
@@ -82,15 +98,38 @@ function cannotConfirm({ _meta }: JsonObject): boolean {
 /** The number of tools that a message names. */
 const maxNamed = 10;
 
-/** Says which tools a server has, if it has none with this name: a user may have written a member, whose dots are `_` in a tool. */
-async function nameTools(name: string, client: McpClient, { complain }: CliEnvironment): Promise<void> {
-  const tools = await client.list("tools/list", "tools");
+/** Returns the command that reads a resource of the same server. */
+function toReadCommand(uri: string, given: OperationArguments): string {
+  const { command, positionals } = given;
+  const url = given.text("url");
+  const before = url === undefined ? positionals.slice(0, 1) : ["--url", url];
+  const words = command === undefined ? [...before, uri] : [uri, "--", ...command];
+  return `surface-mcp read ${words.join(" ")}`;
+}
+
+/** Returns whether a server answered that it has no such tool, or that its arguments are wrong. */
+function isInvalid(error: unknown): boolean {
+  if (!(error instanceof Refusal) || error.code !== serverErrorCode || !isJsonObject(error.details)) return false;
+  return error.details["code"] === rpcCodes.invalidParams;
+}
+
+/**
+ * Returns the advice for an unknown tool; `undefined` if the server has it. A user may have written a member, whose dots are `_` in a tool,
+ * or which is a resource.
+ */
+async function adviseOn(given: OperationArguments, { client, capabilities }: Session): Promise<string | undefined> {
+  const has = (capability: string): boolean => isJsonObject(capabilities) && capabilities[capability] !== undefined;
+  const name = given.subject;
+  const tools = has("tools") ? await client.list("tools/list", "tools") : [];
   const names = tools.flatMap(({ name: one }) => (typeof one === "string" ? [one] : [])).toSorted();
-  if (names.includes(name)) return;
+  if (names.includes(name)) return undefined;
+  const resources = has("resources") ? await client.list("resources/list", "resources") : [];
+  const uri = resources.find((one) => one["name"] === name || one["uri"] === name)?.["uri"];
+  if (typeof uri === "string") return `"${name}" is a resource: ${toReadCommand(uri, given)}`;
   const near = nearNames(name, names);
   const [verb, named] = near.length > 0 ? ["near it are", near] : ["its tools are", names.slice(0, maxNamed)];
-  const list = named.length === 0 ? "it has none" : `${verb} ${named.map((one) => `"${textOf(one)}"`).join(", ")}`;
-  complain(`surface-mcp: it has no tool "${textOf(name)}"; ${list}\n`);
+  const list = named.length === 0 ? "it has none" : `${verb} ${named.map((one) => `"${one}"`).join(", ")}`;
+  return `it has no tool "${name}"; ${list}`;
 }
 
 /**
@@ -103,10 +142,10 @@ export function call(args: readonly string[], setting: CliEnvironment): Promise<
   const given = readOperation(args, "Cannot call");
   const params = { name: given.subject, arguments: readToolArguments(given.rest), _meta: { progressToken: 1 } };
   return operate(given, setting, {
-    async run(client) {
+    async run(client, { capabilities }) {
       const result = await client.request("tools/call", params).catch(async (error: unknown) => {
-        await nameTools(given.subject, client, setting);
-        throw error;
+        const advice = isInvalid(error) ? await adviseOn(given, { client, capabilities }) : undefined;
+        throw advice === undefined ? error : new Refusal(serverErrorCode, advice);
       });
       setting.write(`${toVisibleJson(result, 2)}\n`);
       if (!given.has("yes") && cannotConfirm(result)) {

@@ -78,9 +78,15 @@ describe.each(servers)("the built command, with $name,", ({ words }) => {
   it("exits with 1 for an unknown tool or resource, and prints the error of the server", async () => {
     const called = await operate("call", "nope");
     expect(called).toMatchObject({ code: 1, out: "" });
-    expect(called.err).toContain("the server answered -32602: ");
-    expect(called.err).toContain('surface-mcp: it has no tool "nope"; its tools are "double", "erase", "fail"\n');
+    expect(called.err).toBe('surface-mcp: it has no tool "nope"; its tools are "double", "erase", "fail"\n');
     expect(await operate("read", "surface://operable/nope")).toMatchObject({ code: 1, out: "" });
+  });
+
+  it("names the command for a resource that is called", async () => {
+    const { before, after } = words();
+    const called = await operate("call", "level");
+    const command = ["surface-mcp read", ...before, "surface://operable/level", ...after].join(" ");
+    expect(called).toMatchObject({ code: 1, out: "", err: `surface-mcp: "level" is a resource: ${command}\n` });
   });
 
   it("confirms a call only with --yes", async () => {
@@ -123,6 +129,8 @@ describe("the built command", () => {
     ["no operation", ["call", module], "and then a tool"],
     ["arguments that are not JSON", ["call", module, "double", "{"], "must be a JSON object"],
     ["arguments that are a list", ["call", module, "double", "[]"], "must be a JSON object"],
+    ["a module and a URL", ["call", "app.ts", "--url", "http://x", "bump"], 'name a module or "--url", not both'],
+    ["a module and a command", ["read", "app.ts", "a:b", "--", "x"], "name a module or a command, not both"],
     ["two URIs", ["read", module, "a:b", "c:d"], "name one URI"],
     ["a count of zero", ["watch", module, "a:b", "--count", "0"], "from 1 on"],
     ["a URL that is none", ["read", "--url", "nowhere", "a:b"], `begins with "http://"`],
@@ -147,6 +155,16 @@ describe("the built command", () => {
     const ran = await run(args);
     expect(ran).toMatchObject({ code: 2, out: "" });
     expect(ran.err).toContain(problem);
+  });
+
+  it("says only that a scope is missing, and not that the tool is", async () => {
+    const server = spawn(process.execPath, [module, "signed"], { stdio: ["ignore", "pipe", "ignore"] });
+    const [line]: unknown[] = await once(server.stdout, "data");
+    const args = ["call", "double", '{"of":1}', "--url", String(line).trim(), "--token-env", "TOKEN"];
+    const ran = await run(args, { TOKEN: "reader" });
+    server.kill("SIGKILL");
+    expect(ran).toMatchObject({ code: 1, out: "" });
+    expect(ran.err).toMatch(/^surface-mcp: .*Insufficient scope.*\n$/);
   });
 
   it("uses the view that --surface names", async () => {

@@ -133,9 +133,9 @@ export async function assertSafeAncestors(folder: string, doing: string, access:
 /** Most segments of a directory that other applications may need, such as `/tmp`, `/var/run` or a home. */
 const sharedDepth = 2;
 
-/** Returns whether a change of the mode of a directory could break other applications. */
+/** Returns whether a change of the mode of a directory could break other applications, or shut others out of a project. */
 async function isShared(folder: string, { mode }: Stats, access: FileAccess): Promise<boolean> {
-  if ((mode & sticky) !== 0) return true;
+  if ((mode & sticky) !== 0 || `${process.cwd()}${sep}`.startsWith(`${folder}${sep}`)) return true;
   if (folder.split(sep).filter(Boolean).length > sharedDepth) return false;
   const parent = await access.lstat(dirname(folder));
   return (parent.mode & sticky) === 0;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { chmod, lstat, mkdir, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { dirname, join, relative } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { listenUnixSocket, unixSocket } from "../../../src/links/unix-socket.ts";
 import { openUnixListener } from "../../../src/links/unix/open-unix-listener.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
@@ -83,6 +83,18 @@ describe("listenUnixSocket()", () => {
       expect(await readdir(dirname(path))).toEqual([]);
     },
   );
+
+  it("proposes no other mode for the folder of the project", async () => {
+    const { live } = openEcho();
+    const path = await newPath();
+    await chmod(dirname(path), 0o755);
+    const cwd = vi.spyOn(process, "cwd").mockReturnValue(join(dirname(path), "src"));
+    afterThis(() => cwd.mockRestore());
+    await expect(listenUnixSocket(live, path)).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringMatching(/; use a directory of the application alone, for example "[^"]+my-app"$/),
+    });
+  });
 
   it.each(["/tmp", "/", "/var"])(
     "proposes a directory of the application alone when it is to listen in %s",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { SurfaceError } from "../errors.ts";
+import { codeOf, SurfaceError } from "../errors.ts";
 import type { ClientAdapter } from "./client-adapter.ts";
 
 /** Milliseconds until a command counts as unanswered. */
@@ -26,6 +26,13 @@ const sentences: Readonly<Record<Trouble, string>> = {
 /** Creates the error of a command that failed. */
 export function unavailable(trouble: Trouble, cause?: unknown): SurfaceError {
   return new SurfaceError("UNAVAILABLE", `Cannot use the shared store: ${sentences[trouble]}`, { cause });
+}
+
+/** Creates the error of a server that starts without Redis. @param cause - of the last attempt to connect, if the client reported one. */
+export function unreachable(cause: unknown): SurfaceError {
+  const code = codeOf(cause);
+  const problem = code === "" ? "it did not connect or answer in time" : code;
+  return new SurfaceError("UNAVAILABLE", `Cannot reach Redis: ${problem}; is it running?`, { cause });
 }
 
 function troubleOf(cause: unknown): Trouble {

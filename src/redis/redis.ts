@@ -5,7 +5,7 @@ import { matching, withDefault } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { NumberedBus } from "./numbered-bus.ts";
 import { adaptClient, type ClientAdapter, type RedisClient } from "./client-adapter.ts";
-import { Commands, toScript, type Trouble, unavailable } from "./commands.ts";
+import { Commands, toScript, type Trouble, unavailable, unreachable } from "./commands.ts";
 import { createLimiter, createLog, createStore } from "./store.ts";
 
 /** The version of everything that is kept under a prefix. */
@@ -261,7 +261,7 @@ class RedisCluster implements Cluster {
 
   #untilReady(opener: OpenClusterOptions): Promise<void> {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => finish(unavailable("away")), readyMs);
+      const late = setTimeout(() => finish(unreachable(this.#subscriberError)), readyMs);
       const finish = (error?: Error): void => {
         clearTimeout(late);
         this.#waiting = this.#waiting.filter((one) => one !== settle);

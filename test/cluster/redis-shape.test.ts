@@ -29,6 +29,21 @@ describe("redis()", () => {
     await expect(one?.ready).rejects.toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
   });
 
+  it("names Redis, and the failed system call, when it was not reached in time", async () => {
+    vi.useFakeTimers();
+    atEndOfTest(() => vi.useRealTimers());
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:6379"), { code: "ECONNREFUSED" });
+    const duplicate = { on: method, connect: () => Promise.reject(refused), disconnect: method };
+    const cluster = redis({ ...ioredis, status: "connecting", off: method, duplicate: () => duplicate } as never);
+    const opened = cluster.open({ app: "app", report: method });
+    await vi.advanceTimersByTimeAsync(5000);
+    await expect(opened.ready).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: "Cannot reach Redis: ECONNREFUSED; is it running?",
+    });
+    await opened.close();
+  });
+
   it.each(["", "a b", "x".repeat(65), "a*", 1, null])("refuses the prefix %j when it is not a plain text", (prefix) => {
     expect(() => redis(ioredis, { prefix } as never)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   });

@@ -32,7 +32,8 @@ export function createProxy(targets: () => readonly number[]): Server {
     outgoing.on("close", () => sent.destroy());
     sent.end(body);
   };
-  return createServer((incoming, outgoing) => {
+  // Longer than any pause of a client: a request on a connection that is just closing would be lost.
+  return createServer({ keepAliveTimeout: 120_000 }, (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => forward({ incoming, outgoing, body: Buffer.concat(chunks), tries: 1 }));

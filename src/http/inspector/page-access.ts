@@ -52,22 +52,25 @@ export class PageAccess {
 
   /** Uses up a token. Returns the value of `Set-Cookie`, or the reason for its refusal. */
   enter(token: string): { readonly cookie: string } | "wrong" | "too-many" {
+    const digest = toDigest(token);
+    const at = this.#tokens.findIndex((each) => timingSafeEqual(each, digest));
+    // Only wrong tokens are counted, so that those who guess do not keep a link from working.
+    if (at === -1) return this.#refuse();
+    this.#tokens.splice(at, 1);
+    const { cookieName, base, isSecure } = this.#address;
+    const attributes = `HttpOnly; SameSite=Strict; Path=${base}${isSecure ? "; Secure" : ""}`;
+    return { cookie: `${cookieName}=${this.#cookie.text}; ${attributes}` };
+  }
+
+  #refuse(): "wrong" | "too-many" {
     const now = this.#clock.now();
     if (now - this.#countedFrom >= minuteMs) {
       this.#countedFrom = now;
       this.#wrong = 0;
     }
     if (this.#wrong >= maxWrong) return "too-many";
-    const digest = toDigest(token);
-    const at = this.#tokens.findIndex((each) => timingSafeEqual(each, digest));
-    if (at === -1) {
-      this.#wrong += 1;
-      return "wrong";
-    }
-    this.#tokens.splice(at, 1);
-    const { cookieName, base, isSecure } = this.#address;
-    const attributes = `HttpOnly; SameSite=Strict; Path=${base}${isSecure ? "; Secure" : ""}`;
-    return { cookie: `${cookieName}=${this.#cookie.text}; ${attributes}` };
+    this.#wrong += 1;
+    return "wrong";
   }
 
   /** Returns whether a `Cookie` header has the cookie of this inspector. Another site of the host may have added one of the same name. */

@@ -136,7 +136,7 @@ export function Charts({ state, now }: { readonly state: PageState; readonly now
       <Bars
         title="Refusals at the door"
         tone="warn"
-        empty="No request was refused."
+        empty="No request was refused before a tool was found."
         bars={Object.entries(state.refusals)}
       />
     </section>

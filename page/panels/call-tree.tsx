@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { CallRow } from "../../src/inspector/messages.ts";
+import type { CallRow, PageState } from "../../src/inspector/messages.ts";
 import { toCount, toSpan } from "../text/format.ts";
 import { toLabel } from "../text/visible.ts";
 import { Facts } from "../ui/cards.tsx";
@@ -27,12 +27,14 @@ function Progress({ done, total, message = "" }: NonNullable<CallRow["progress"]
 interface CallProps {
   readonly call: CallRow;
   readonly now: number;
+  readonly approvals: PageState["approvals"];
   readonly isNested?: boolean;
 }
 
 /** Shows a running call and the calls that it made. The button cancels all of them. */
-export function Call({ call, now, isNested = false }: CallProps): JSX.Element {
-  const { id, tool, state, deadline, progress } = call;
+export function Call({ call, now, approvals, isNested = false }: CallProps): JSX.Element {
+  const { id, tool, state, deadline = 0, caller, progress } = call;
+  const isWaiting = approvals.some((one) => one.tool === tool && one.caller === caller);
   return (
     <li class={isNested ? "nested" : undefined}>
       <div class="call">
@@ -41,7 +43,13 @@ export function Call({ call, now, isNested = false }: CallProps): JSX.Element {
           <Short code value={tool} />
           {state !== "running" && <Chip text={state} />}
         </div>
-        <Facts facts={[call.caller, call.view, deadline !== undefined && `${toSpan(deadline - now)} left`]} />
+        <Facts
+          facts={[
+            caller,
+            call.view,
+            isWaiting ? "waits for an approval" : deadline > now && `${toSpan(deadline - now)} left`,
+          ]}
+        />
         {!isNested && <CancelButton call={id} of={toLabel(tool)} />}
         <span class="elapsed">{toSpan(now - call.since)}</span>
         {progress !== undefined && <Progress {...progress} />}
@@ -49,7 +57,7 @@ export function Call({ call, now, isNested = false }: CallProps): JSX.Element {
       {call.calls.length > 0 && (
         <ul>
           {call.calls.map((one) => (
-            <Call key={one.id} call={one} now={now} isNested />
+            <Call key={one.id} call={one} now={now} approvals={approvals} isNested />
           ))}
           {call.more !== undefined && <li class="muted nested">and {toCount(call.more)} more</li>}
         </ul>

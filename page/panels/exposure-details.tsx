@@ -76,8 +76,7 @@ export function ExposureDetails({ row, exposure, page, close }: ExposureDetailsP
           fields={[
             ["Name", name],
             ["Kind", row.unexposed.kind],
-            ["Exposed", "no"],
-            ["Why", row.unexposed.why],
+            ["Not exposed", row.unexposed.why],
           ]}
         />
       )}

@@ -15,7 +15,7 @@ import { toLabel } from "../text/visible.ts";
 import { keep } from "../ui/kept-state.ts";
 import { Search } from "../ui/search.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { Chip, Notice, Short } from "../ui/text.tsx";
+import { Chip, Notice, Short, Text } from "../ui/text.tsx";
 import { ExposureDetails } from "./exposure-details.tsx";
 
 const kinds = [
@@ -54,7 +54,9 @@ function toColumns({ views }: PageExposure, chosen: readonly number[]): Column<M
         "entry" in row ? (
           row.entry.effects.map((effect) => <Chip key={effect} text={effect} tone={effect} />)
         ) : (
-          <Short value={`not exposed: ${row.unexposed.why}`} />
+          <span class="why muted">
+            <Text value={`not exposed: ${row.unexposed.why}`} />
+          </span>
         ),
     ],
     ["scopes", "Scopes", ofEntry(({ scopes }) => <Short value={scopes.join(" ")} />)],
@@ -62,7 +64,7 @@ function toColumns({ views }: PageExposure, chosen: readonly number[]): Column<M
     ["right tokens", "Tokens", ofEntry(({ tokens }) => toCount(tokens))],
     ...chosen.map((index): Column<MemberRow> => [
       `view view-${index}`,
-      <Short value={views[index]?.name ?? ""} />,
+      <Short value={`View: ${views[index]?.name}`} />,
       ofEntry(({ shown }) => <Shown shown={shown[index]} />),
     ]),
   ];

@@ -76,10 +76,10 @@ export function NowPanel({ page, state }: PanelProps): JSX.Element {
       <Figures state={state} />
       <div class="cards">
         <Card title="Running calls" {...state.calls} empty="No call runs.">
-          {(call) => <Call key={call.id} call={call} now={now} />}
+          {(call) => <Call key={call.id} call={call} now={now} approvals={state.approvals} />}
         </Card>
         <div class="card-column">
-          <Card title="Questions" {...state.questions} empty="No question waits for a user.">
+          <Card title="Questions in clients" {...state.questions} empty="No client is asking its user.">
             {({ id, kind, isConfirmation, tool, caller, since }) => (
               <Item
                 key={id}

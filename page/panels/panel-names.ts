@@ -16,15 +16,14 @@ const totalOf = (list: { readonly rows: readonly unknown[]; readonly more: numbe
 /** Lists the tabs. The approvals are one only if the server lets the page decide. */
 export function listTabs({ app, state, history, exposure }: PageData): Tab[] {
   const waiting = state?.approvals.length ?? 0;
-  const members = exposure === undefined ? undefined : exposure.entries.length + exposure.unexposed.length;
   return [
     { name: "now", title: "Now", count: totalOf(state?.calls) },
-    { name: "exposure", title: "Exposure", count: members },
-    { name: "history", title: "History", count: history.at(-1)?.seq ?? 0 },
-    { name: "values", title: "Values", count: totalOf(state?.values) },
     ...(app?.approve === true
       ? [{ name: "approvals", title: "Approvals", count: waiting, isUrgent: waiting > 0 } as const]
       : []),
+    { name: "exposure", title: "Exposure", count: exposure?.entries.length },
+    { name: "history", title: "History", count: history.at(-1)?.seq ?? 0 },
+    { name: "values", title: "Values", count: totalOf(state?.values) },
   ];
 }
 

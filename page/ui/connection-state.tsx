@@ -5,9 +5,9 @@ import { Dot, Notice } from "./text.tsx";
 const texts: Readonly<Record<ConnectionState, readonly [label: string, tone: string, text: string]>> = {
   connecting: ["Connecting", "warn", "The page waits for the server."],
   live: ["Live", "ok", ""],
-  reconnecting: ["Reconnecting", "warn", "The page waits for the server."],
+  reconnecting: ["Reconnecting", "warn", "The server does not answer; what you see may be old."],
   ended: ["Ended", "bad", "The server has restarted; open the link it printed."],
-  refused: ["No access", "bad", "Open the link that the server printed. A link works once."],
+  refused: ["No access", "bad", "A link works once: restart the server, or call link() for another one."],
 };
 
 /** Shows the state of the connection, in a place of one width. */
@@ -21,12 +21,13 @@ export function ConnectionLabel({ state }: { readonly state: ConnectionState }):
   );
 }
 
-/** Tells that the shown state is old for good. */
-export function ConnectionBanner({ state }: { readonly state: ConnectionState }): JSX.Element | null {
-  if (state !== "ended") return null;
+/** Tells that the shown state may be old. */
+export function ConnectionBanner({ data: { connection, state } }: { readonly data: PageData }): JSX.Element | null {
+  const [, tone, text] = texts[connection];
+  if (state === undefined || text === "") return null;
   return (
-    <p class="banner bad" role="alert">
-      {texts.ended[2]} This page shows the last state.
+    <p class={`banner ${tone}`} role="alert">
+      {text}
     </p>
   );
 }

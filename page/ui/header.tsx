@@ -49,6 +49,9 @@ function Tabs(props: TabsProps): JSX.Element {
   );
 }
 
+/** The version of an app whose author gave none. */
+const noVersion = "0.0.0";
+
 const nameOf = ({ app }: PageData): string => app?.title ?? app?.name ?? "surface-mcp";
 
 /** Returns the title of the browser tab, with the number of approvals that wait. */
@@ -69,12 +72,12 @@ export function Header({ data, selected }: { readonly data: PageData; readonly s
         </svg>
         <Short value={nameOf(data)} />
         <small class="line muted">
-          <Short value={app?.version ?? ""} />
+          <Short value={app === undefined || app.version === noVersion ? "" : app.version} />
         </small>
       </h1>
       <Tabs tabs={listTabs(data)} selected={selected} />
       <ConnectionLabel state={connection} />
-      <ConnectionBanner state={connection} />
+      <ConnectionBanner data={data} />
     </header>
   );
 }

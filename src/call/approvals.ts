@@ -14,7 +14,7 @@ import { typedField } from "./confirm-call.ts";
 export interface Approval {
   /** Identifies this question. A call that asks again has another one. */
   readonly id: string;
-  /** The id of the tool. */
+  /** The name by which agents call the tool. */
   readonly tool: string;
   /** The `id` of the caller. For display: two tenants may share one. */
   readonly caller: string;
@@ -150,7 +150,7 @@ function toApproval({ entry, caller, latestAt }: CallContext, { params, timeoutM
   const { message } = params;
   return Object.freeze({
     id: randomUUID(),
-    tool: entry?.id ?? "",
+    tool: entry?.name ?? "",
     caller: caller.id,
     message: typeof message === "string" ? message : JSON.stringify(params),
     ...(word === undefined ? {} : { word }),

@@ -87,7 +87,7 @@ export interface RunningCall {
 
 /** A requested call. */
 export interface RequestedCall {
-  readonly entry: Pick<ToolEntry, "id">;
+  readonly entry: Pick<ToolEntry, "id" | "name">;
   readonly caller: Caller;
   /** The arguments as received, for listeners. Not kept. */
   readonly args: JsonObject;
@@ -116,6 +116,8 @@ export class TrackedCall {
   running: RunningCall | undefined;
   /** The last progress that its handler reported. Kept only while {@link CallTree.progressReaders} is not 0. */
   progress: ProgressReport | undefined;
+  /** The name by which agents call the tool. */
+  readonly name: string;
   readonly #tree: CallTree;
   readonly #operationId: string;
   // Texts instead of the caller, whose claims and grants may be large.
@@ -135,6 +137,7 @@ export class TrackedCall {
     this.running = call;
     this.number = number;
     this.parent = parent;
+    this.name = entry.name;
     this.#operationId = entry.id;
     this.#identity = caller.id;
     this.#callerKey = caller.isAnonymous ? undefined : callerKey(caller);

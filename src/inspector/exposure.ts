@@ -8,6 +8,7 @@ import { toDefined } from "../observe/to-defined.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 import { anonymous, defaultView } from "../surface/caller.ts";
+import type { ConfirmRule } from "../tags/tool-options.ts";
 import { toScreen, type Screen } from "../views/show.ts";
 import type { ExposureRow, PageEntry, PageExposure, ShownAs, ViewRow } from "./messages.ts";
 import { toName } from "./texts.ts";
@@ -73,6 +74,13 @@ function effectsOf(entry: Entry): readonly string[] {
     ...(destructiveHint && !readOnlyHint ? ["destructive"] : []),
     ...(openWorldHint ? ["open world"] : []),
   ];
+}
+
+/** Returns how a call is confirmed. With the rule `refuse`, a client that cannot ask its user is refused. */
+function confirmTextOf(entry: ToolEntry, others: ConfirmRule | undefined): string | undefined {
+  const rule = confirmRuleOf(entry, others);
+  const asks = rule && (entry.confirmWord === undefined ? "asks" : "typed word");
+  return rule === "allow" ? `${asks}, else runs` : asks;
 }
 
 /** Returns the names of views that rules mention, by project, the default view first. */
@@ -156,7 +164,7 @@ export class ExposureTable {
       description: description === undefined ? undefined : clipText(description, maxDescriptionBytes),
       effects: effectsOf(entry),
       scopes: [...scopes, ...(requires?.scopesAny ?? [])].slice(0, maxScopes).map(toName),
-      confirm: "hints" in entry ? confirmRuleOf(entry, this.#app.parts.confirm) : undefined,
+      confirm: "hints" in entry ? confirmTextOf(entry, this.#app.parts.confirm) : undefined,
       tokens: toTokens(text),
       shown: views.map(({ row, screen }) => toShownAs(entry, row, screen)),
     });

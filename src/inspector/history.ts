@@ -1,7 +1,7 @@
 import type { Refused, WorkEnd } from "../observe/observation.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { HistoryPage, HistoryRow } from "./messages.ts";
-import { toName, toNameIf, type BoundValue } from "./texts.ts";
+import { toName, toNameIf, toShownName, type BoundValue } from "./texts.ts";
 
 /** The largest number of rows that a history keeps. */
 export const maxHistory = 100_000;
@@ -16,7 +16,7 @@ const maxValuesLength = 2 ** 25;
 export interface HistoryFilter {
   /** Only rows with a smaller number. */
   readonly before?: number | undefined;
-  /** A part of the id of the operation. Case does not matter. */
+  /** A part of the id or wire name of the operation. Case does not matter. */
   readonly tool?: string | undefined;
   /** A part of the id of the caller. Case does not matter. */
   readonly caller?: string | undefined;
@@ -39,7 +39,7 @@ function lengthOf({ arguments: given, result }: RowValues): number {
 type Kept = WorkEnd | Refused;
 
 /** The id of the call that made a nested call: ids of nested calls are those of their parents and a number. */
-function parentOf(id: string): string {
+export function parentOf(id: string): string {
   return id.slice(0, Math.max(0, id.lastIndexOf(".")));
 }
 
@@ -60,7 +60,7 @@ function toRow(seq: number, kept: Kept): HistoryRow {
   return toDefined({
     ...shared,
     method: isNested ? "tools/call" : toName(kept.method),
-    name: operation && toName(operation.id),
+    name: toShownName(operation),
     kind: operation?.kind,
     call: isNested ? kept.id : kept.callId,
     parent: isNested ? parentOf(kept.id) : undefined,
@@ -76,7 +76,8 @@ function toMatch({ tool, caller, outcome }: HistoryFilter): (kept: Kept) => bool
   return (kept) => {
     const ended = kept.type === "refused" ? "refused" : kept.outcome;
     if (outcome !== undefined && outcome !== "" && outcome !== ended) return false;
-    return has(kept.type === "refused" ? undefined : kept.operation?.id, named) && has(kept.caller?.id, by);
+    const { id, name } = (kept.type === "refused" ? undefined : kept.operation) ?? {};
+    return (has(id, named) || has(name, named)) && has(kept.caller?.id, by);
   };
 }
 

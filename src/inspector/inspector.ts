@@ -12,7 +12,7 @@ import { Listeners } from "../surface/listeners.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { Clients } from "./clients.ts";
 import { ExposureTable } from "./exposure.ts";
-import { History, maxHistory, type HistoryFilter } from "./history.ts";
+import { History, maxHistory, parentOf, type HistoryFilter } from "./history.ts";
 import type {
   ExposureRow,
   HistoryPage,
@@ -69,6 +69,8 @@ export class Inspector {
   readonly #exposure: ExposureTable;
   /** Arguments of running requests and calls, by the ids of their records. */
   readonly #arguments = new Map<string, BoundValue>();
+  /** Running requests and calls that asked a person, by the ids of their records. */
+  readonly #waited = new Map<string, true>();
   readonly #listeners = new Listeners<string>();
   readonly #updates: Updates;
   #stop: (() => void) | undefined;
@@ -231,6 +233,8 @@ export class Inspector {
   }
 
   #asked(asked: QuestionAsked): void {
+    // The calls around a nested one waited, too.
+    for (let id = asked.parent; id !== ""; id = parentOf(id)) setNewest(this.#waited, [id, true], maxArguments);
     // Pages that may decide it show it as an approval.
     if (asked.decidedOn !== undefined && this.#options.approve === true) return;
     this.#questions.asked(asked, this.#clock.now());
@@ -241,7 +245,9 @@ export class Inspector {
   }
 
   #ended(end: WorkEnd): void {
-    if (end.type === "call-end" || end.method === "tools/call") this.#totals.add(end, this.#clock.now());
+    const { id, callId } = { callId: "", ...end };
+    const waited = [id, callId].filter((one) => this.#waited.delete(one)).length > 0;
+    if (end.type === "call-end" || end.method === "tools/call") this.#totals.add(end, this.#clock.now(), waited);
     if (this.#options.values === undefined) return this.#history.add(end);
     const { result, ...kept } = end;
     const given = this.#arguments.get(end.id);

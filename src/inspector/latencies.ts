@@ -22,10 +22,10 @@ export class Latencies {
     this.#total = 0;
   }
 
-  /** Returns the duration in milliseconds that a part of all do not exceed; 0 without any. @param part - from 0 to 1. */
-  quantile(part: number): number {
+  /** Returns the duration in milliseconds that a part of all do not exceed; `undefined` without any. @param part - from 0 to 1. */
+  quantile(part: number): number | undefined {
     let left = Math.max(1, Math.ceil(this.#total * part));
-    if (this.#total === 0) return 0;
+    if (this.#total === 0) return undefined;
     const bucket = this.#counts.findIndex((count) => (left -= count) <= 0);
     return Number((leastMs * 2 ** ((bucket + 0.5) / perOctave)).toPrecision(3));
   }

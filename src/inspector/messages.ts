@@ -116,7 +116,7 @@ export interface HistoryRow {
   readonly at: number;
   /** The method; `unknown` for one that the app does not have, and for a request that was refused before it was read. */
   readonly method: string;
-  /** The id of the tool, resource or prompt. Left out for a name that the caller may not see. */
+  /** The wire name of the tool or prompt, or the id of the resource. Left out for a name that the caller may not see. */
   readonly name?: string;
   readonly kind?: "tool" | "resource" | "prompt";
   /** The id of the call in `app.calls`. */
@@ -147,7 +147,7 @@ export interface SecondTotals {
   readonly calls: number;
   readonly failed: number;
   readonly refused: number;
-  /** Milliseconds; left out without calls. */
+  /** Milliseconds of calls that did not wait for a person; left out without any. */
   readonly p50?: number;
   readonly p99?: number;
 }
@@ -158,8 +158,9 @@ export interface ToolTotals {
   readonly calls: number;
   readonly failed: number;
   readonly refused: number;
-  readonly p50: number;
-  readonly p99: number;
+  /** Milliseconds of calls that did not wait for a person; left out without any. */
+  readonly p50?: number;
+  readonly p99?: number;
 }
 
 /** Everything that changes. */
@@ -220,6 +221,7 @@ export interface ExposureRow {
   /** What it does: `reads`, `changes`, `destructive`, `open world`. */
   readonly effects: readonly string[];
   readonly scopes: readonly string[];
+  /** How a call is confirmed, in words: `asks`, `asks, else runs`, `typed word`. Left out if it is not. */
   readonly confirm?: string;
   /** Tokens that its entry in a list costs a model, estimated. */
   readonly tokens: number;

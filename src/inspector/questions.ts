@@ -2,7 +2,7 @@ import type { QuestionAnswered, QuestionAsked } from "../observe/observation.ts"
 import { toDefined } from "../observe/to-defined.ts";
 import { setNewest } from "../spine/collections.ts";
 import type { Cut, QuestionRow } from "./messages.ts";
-import { cut, toName } from "./texts.ts";
+import { cut, toName, toShownName } from "./texts.ts";
 
 const maxShown = 200;
 const maxKept = 10_000;
@@ -30,6 +30,6 @@ export class OpenQuestions {
 }
 
 function toRow({ id, kind, isConfirmation, operation, caller, at }: QuestionAsked): QuestionRow {
-  const tool = operation && toName(operation.id);
+  const tool = toShownName(operation);
   return toDefined({ id: toName(id), kind, isConfirmation, tool, caller: toName(caller.id), since: at });
 }

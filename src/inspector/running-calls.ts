@@ -25,11 +25,11 @@ class Rows {
   }
 
   toRow(call: TrackedCall): CallRow {
-    const { requestId, operationId, state, identity, surface, requestedAt, deadline } = call.toNode([]);
+    const { requestId, state, identity, surface, requestedAt, deadline } = call.toNode([]);
     const shown = this.#childrenOf(call);
     const more = call.childCount - shown.length;
     return toDefined({
-      ...{ id: requestId, tool: toName(operationId), state, caller: toName(identity), view: toName(surface) },
+      ...{ id: requestId, tool: toName(call.name), state, caller: toName(identity), view: toName(surface) },
       ...{ since: requestedAt, deadline, progress: toProgress(call) },
       arguments: this.#argumentsOf(call),
       calls: shown.map((child) => this.toRow(child)),

@@ -1,3 +1,4 @@
+import type { ObservedOperation } from "../observe/observation.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 import type { Cut } from "./messages.ts";
@@ -13,6 +14,11 @@ export function toName(text: string): string {
 /** Returns a name that may be absent. */
 export function toNameIf(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toName(text);
+}
+
+/** Returns the name that agents use for a tool or prompt, or the id of a resource. */
+export function toShownName(operation: ObservedOperation | undefined): string | undefined {
+  return operation && toName(operation.name ?? operation.id);
 }
 
 /** A value within a bound, and the length of its JSON. */

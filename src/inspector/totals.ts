@@ -1,4 +1,5 @@
 import type { RefusalStage, WorkEnd } from "../observe/observation.ts";
+import { toDefined } from "../observe/to-defined.ts";
 import { Latencies } from "./latencies.ts";
 import type { Cut, SecondTotals, ToolTotals } from "./messages.ts";
 import { cut, toName } from "./texts.ts";
@@ -21,11 +22,11 @@ class Counts {
   refused = 0;
   readonly latencies = new Latencies();
 
-  add({ outcome, ms }: WorkEnd): void {
+  add({ outcome, ms }: WorkEnd, waited: boolean): void {
     this.calls += 1;
     if (outcome === "failed") this.failed += 1;
     else if (outcome === "refused") this.refused += 1;
-    this.latencies.add(ms);
+    if (!waited) this.latencies.add(ms);
   }
 
   clear(): void {
@@ -37,7 +38,7 @@ class Counts {
 
   toTotals(): Omit<ToolTotals, "tool"> {
     const { calls, failed, refused, latencies } = this;
-    return { calls, failed, refused, p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) };
+    return toDefined({ calls, failed, refused, p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) });
   }
 }
 
@@ -52,11 +53,16 @@ export class Totals {
   readonly #tools = new Map<string, Counts>();
   readonly #refusals = new Map<RefusalStage, number>();
 
-  /** Counts an ended call of a tool. @param now - milliseconds as the clock counts. */
-  add(end: WorkEnd, now: number): void {
-    this.#secondAt(Math.floor(now / 1000))?.add(end);
+  /**
+   * Counts an ended call of a tool.
+   *
+   * @param now - milliseconds as the clock counts.
+   * @param waited - whether it waited for a person, which its latency leaves out.
+   */
+  add(end: WorkEnd, now: number, waited: boolean): void {
+    this.#secondAt(Math.floor(now / 1000))?.add(end, waited);
     // Without an operation the name is the caller's word.
-    if (end.operation !== undefined) this.#countsOf(end.operation.id).add(end);
+    if (end.operation !== undefined) this.#countsOf(end.operation.name ?? end.operation.id).add(end, waited);
   }
 
   refused(stage: RefusalStage): void {

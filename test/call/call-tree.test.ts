@@ -6,7 +6,7 @@ import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
 function open(tree: CallTree, id: string, parent?: TrackedCall): TrackedCall {
-  return tree.open({ entry: { id }, caller: anonymous, args: { id }, parent });
+  return tree.open({ entry: { id, name: id }, caller: anonymous, args: { id }, parent });
 }
 
 function idsOf(tree: CallTree): readonly string[] {
@@ -22,7 +22,7 @@ function firstOf(tree: CallTree): CallNode {
 describe("CallTree", () => {
   it("shows running and ended calls and their parts", () => {
     const tree = new CallTree();
-    const root = tree.open({ entry: { id: "hub" }, caller: { ...ada, view: { surface: "x" } }, args: {} });
+    const root = tree.open({ entry: { id: "hub", name: "hub" }, caller: { ...ada, view: { surface: "x" } }, args: {} });
     root.begin(1000);
     const part = open(tree, "part", root);
     expect(tree.roots()).toMatchObject([
@@ -42,7 +42,7 @@ describe("CallTree", () => {
     const tree = new CallTree();
     const caller = { ...ada, view: { surface: "x" }, claims: { team: "red" } };
     const before = callerKey(caller);
-    const root = tree.open({ entry: { id: "hub" }, caller, args: {} });
+    const root = tree.open({ entry: { id: "hub", name: "hub" }, caller, args: {} });
     Object.assign(caller, { id: "eve", view: undefined, claims: { team: "blue" } });
     root.end();
     expect(tree.roots()).toMatchObject([{ identity: "ada", callerKey: before, surface: "x" }]);

@@ -67,6 +67,9 @@ describe("an inspector whose pages may decide", () => {
     expect(await called).toBe("ok");
     expect(removed.mock.calls).toEqual([["/etc"]]);
     expect(inspector.snapshot().approvals).toEqual([]);
+    expect(inspector.exposure().entries).toMatchObject([{ name: "remove", confirm: "typed word" }]);
+    // The time that a person took is no latency of the tool.
+    expect(inspector.snapshot().tools.rows).toEqual([{ tool: "remove", calls: 1, failed: 0, refused: 0 }]);
   });
 
   it("refuses what waits when it closes", async () => {

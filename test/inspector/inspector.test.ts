@@ -72,6 +72,19 @@ describe("an inspector", () => {
     inspector.close();
   });
 
+  it("has the name that agents use in every list, and finds it by its id too", async () => {
+    const surface = defineSurface("work", { "items.close": mcpTool(procedure({})) });
+    const app = mcp(surface).implement({ "items.close": () => 1 });
+    const { inspector } = inspect(app);
+    const client = createTestClient(app);
+    await client.tools.items_close();
+    await client.close();
+    for (const tool of ["items_close", "items.close"])
+      expect(inspector.history({ tool }).rows.map(({ name }) => name)).toEqual(["items_close"]);
+    expect(inspector.snapshot().tools.rows.map(({ tool }) => tool)).toEqual(["items_close"]);
+    inspector.close();
+  });
+
   it("has redacted arguments and results only with a redactor", async () => {
     const { app } = createObservedApp();
     const { inspector } = inspect(app, { values: redactSecrets() });

@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)(`npm start in a browser${whyNoBrowser}`, { timeout: 2
   it("shows the agents, a running call and a question that waits", async () => {
     await show("Now");
     expect(await sees("nightly-script 1.0.0")).toBe(true);
-    expect(await sees("issue.close")).toBe(true);
+    expect(await sees("issue_close")).toBe(true);
   });
 
   it("shows what agents reach, and the member that they do not", async () => {

@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
   it("tells what to do when it has no access", async () => {
     await page.goto(url);
     await page.getByRole("heading", { name: "No access" }).waitFor();
-    expect(await page.getByText("Open the link that the server printed.").isVisible()).toBe(true);
+    expect(await page.getByText("A link works once: restart the server").isVisible()).toBe(true);
     expect(server.streams).toBe(0);
   });
 
@@ -74,6 +74,33 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     await expect.poll(() => page.getByRole("tab", { name: "Approvals" }).count()).toBe(0);
     await openPanel("History");
     await expect.poll(() => page.locator(".open-row").count()).toBe(1);
+  });
+
+  it("says that what it shows may be old while the server does not answer", async () => {
+    await enter();
+    await server.close();
+    await page.getByRole("alert").getByText("The server does not answer; what you see may be old.").waitFor();
+    expect(await page.getByRole("heading", { name: "Running calls" }).isVisible()).toBe(true);
+  });
+
+  it("shows no time of a call that is over, and which call waits for an approval", async () => {
+    const over = sampleCall(1, { tool: "late", deadline: sampleTime - 9000 });
+    const waits = sampleCall(2, { tool: "user_invite", caller: "bot-7", deadline: sampleTime - 9000 });
+    server.snapshot = sampleSnapshot({ calls: { rows: [over, waits], more: 0 } });
+    await enter();
+    const card = page.getByRole("region", { name: "Running calls" });
+    expect(await card.getByText("waits for an approval").count()).toBe(1);
+    expect(await card.getByText(/ left$/).count()).toBe(0);
+  });
+
+  it("shows the code of the protocol in words, and no version that the author did not give", async () => {
+    const app = { ...sampleApp, version: "0.0.0" };
+    const row = sampleRow(1000, { outcome: "refused", stage: "scope", rpcCode: -32011 });
+    server.snapshot = sampleSnapshot({ app, history: [row] });
+    await enter();
+    expect(await page.getByText("0.0.0").count()).toBe(0);
+    await openPanel("History");
+    await page.getByText("missing scope").waitFor();
   });
 
   it("cancels a call after it has asked once more", async () => {
@@ -175,8 +202,7 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     };
     await page.getByRole("tab", { name: "Approvals" }).focus();
     await page.keyboard.press("Enter");
-    await press("ArrowRight", "id", "tab-now");
-    await press("ArrowLeft", "id", "tab-approvals");
+    await press("ArrowLeft", "id", "tab-now");
     await press("ArrowLeft", "id", "tab-values");
     await press("ArrowLeft", "id", "tab-history");
     await page.locator(".open-row").first().focus();

@@ -69,11 +69,7 @@ function Approval(props: ApprovalProps): JSX.Element {
 /** Shows the confirmations that no client can show, and decides them. */
 export function ApprovalsPanel({ page: { data }, state: { approvals } }: PanelProps): JSX.Element {
   if (approvals.length === 0) {
-    return (
-      <Notice title="Nothing waits for you">
-        A call that needs a confirmation, and whose client cannot show it, waits here.
-      </Notice>
-    );
+    return <Notice title="Nothing waits for you">Confirmations that no client can show wait here.</Notice>;
   }
   return (
     <ul class="approvals">

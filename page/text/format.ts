@@ -42,13 +42,8 @@ export const toMoment = (at: number): string => moment.format(at);
 /** Writes the time of day: `14:03:59`. */
 export const toClock = (at: number): string => toMoment(at).slice(-8);
 
-const rpcErrors: Readonly<Record<number, string>> = {
-  [-32602]: "unknown name or invalid params",
-  [-32011]: "missing scope",
-};
-
-/** Writes the code of a JSON-RPC error in words if they are known. */
-export const toErrorText = (code: number): string => rpcErrors[code] ?? String(code);
+/** Writes the code of a JSON-RPC error, in words if it is that of a missing scope. */
+export const toErrorText = (code: number): string => (code === -32011 ? "missing scope" : String(code));
 
 /** Writes a value that may be unknown. */
 export const ifKnown = (value: number | undefined, write: (value: number) => string): string =>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { PageState, SecondTotals } from "../../src/inspector/messages.ts";
-import { toCount, toDuration, toShortCount } from "../text/format.ts";
+import { toCount, toDuration } from "../text/format.ts";
 import { Bar, Dot, Short } from "../ui/text.tsx";
 import { chartHeight, chartSeconds, toAreaPath, toLinePath, toNiceMaximum, toSlots } from "./paths.ts";
 
@@ -91,7 +91,7 @@ function Bars({ title, bars, tone, empty }: BarsProps): JSX.Element {
             <li key={name}>
               <Short code value={name} />
               <Bar part={count / highest} tone={tone} />
-              <span class="number">{toShortCount(count)}</span>
+              <span class="number">{toCount(count)}</span>
             </li>
           ))}
         </ul>
@@ -112,7 +112,7 @@ export function Charts({ state, now }: { readonly state: PageState; readonly now
     <section class="charts" aria-label="Charts" tabIndex={0}>
       <Chart
         title="Calls a second"
-        toLabel={toShortCount}
+        toLabel={toCount}
         series={[
           { name: "calls", tone: "accent", slots: slots((one) => one.calls) },
           { name: "failed", tone: "bad", slots: slots((one) => one.failed) },

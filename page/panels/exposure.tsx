@@ -179,7 +179,7 @@ function Members({ page, exposure }: { readonly page: Page; readonly exposure: P
         keyOf={({ key }) => key}
         opened={opened}
         open={({ key }) => setOpened(key)}
-        empty={isComparing ? "The views show the same." : "No member matches."}
+        empty={isComparing ? "No difference." : "No match."}
       />
       {open !== undefined && (
         <ExposureDetails row={open} page={page} exposure={exposure} close={() => setOpened(undefined)} />

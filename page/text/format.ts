@@ -1,12 +1,8 @@
 const grouped = new Intl.NumberFormat("en-US");
-const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const twoDigits = (value: number): string => String(value).padStart(2, "0");
 
 /** Writes a number with three digits a group: `12,345`. */
 export const toCount = (value: number): string => grouped.format(value);
-
-/** Writes a number in few characters: `12.3K`. */
-export const toShortCount = (value: number): string => (value < 10_000 ? grouped.format(value) : compact.format(value));
 
 /** Writes bytes in the largest unit: `4.1 kB`. */
 export function toBytes(bytes: number): string {

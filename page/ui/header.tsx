@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { PageData } from "../data/page-data.ts";
 import { listTabs, type PanelName, type Tab } from "../panels/panel-names.ts";
-import { ifKnown, toShortCount } from "../text/format.ts";
+import { ifKnown, toCount } from "../text/format.ts";
 import { toLabel } from "../text/visible.ts";
 import { ConnectionBanner, ConnectionLabel } from "./connection-state.tsx";
 import { Short } from "./text.tsx";
@@ -42,7 +42,7 @@ function Tabs(props: TabsProps): JSX.Element {
           onClick={() => select(name)}
         >
           {title}
-          <span class={isUrgent === true ? "count urgent" : "count"}>{ifKnown(count, toShortCount)}</span>
+          <span class={isUrgent === true ? "count urgent" : "count"}>{ifKnown(count, toCount)}</span>
         </button>
       ))}
     </div>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toAreaPath, toLinePath, toNiceMaximum, toSlots } from "../../page/charts/paths.ts";
-import { toBytes, toCount, toDuration, toShortCount, toSpan } from "../../page/text/format.ts";
+import { toBytes, toCount, toDuration, toSpan } from "../../page/text/format.ts";
 import { formatJson, toJsonTokens } from "../../page/text/json-tokens.ts";
 import { clip, toLabel, toPieces } from "../../page/text/visible.ts";
 
@@ -52,8 +52,6 @@ describe("formats", () => {
     [toBytes(5_204_113), "5.2 MB"],
     [toBytes(2_000_000_000), "2,000 MB"],
     [toCount(12_345), "12,345"],
-    [toShortCount(9_999), "9,999"],
-    [toShortCount(12_345), "12.3K"],
   ])("write %s", (written, expected) => {
     expect(written).toBe(expected);
   });

@@ -21,7 +21,6 @@ function Entry({ entry, exposure, page }: EntryProps): JSX.Element {
     <>
       <Fields
         fields={[
-          ["Exposed as", entry.kind],
           ["Name", entry.name],
           ["Id", entry.id],
           ["Title", entry.title],

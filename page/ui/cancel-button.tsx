@@ -11,7 +11,7 @@ interface CancelButtonProps {
 
 const focus = (element: HTMLElement | null): void => element?.focus();
 
-/** Cancels a call after it asked once more. "Keep" takes its place, so that a double click does nothing. */
+/** Cancels a call after it asked once more. "Keep" takes its place, and the second click of a double click does nothing. */
 export function CancelButton({ call, of }: CancelButtonProps): JSX.Element {
   const { isSent, error, run } = actionOf("cancel", call);
   const [isAsking, setAsking] = keep(`asks ${call}`, false);
@@ -31,7 +31,7 @@ export function CancelButton({ call, of }: CancelButtonProps): JSX.Element {
         ref={isAsking ? focus : null}
         aria-label={`${isAsking ? "Keep" : "Cancel"} ${of}`}
         disabled={isSent}
-        onClick={() => setAsking(!isAsking)}
+        onClick={({ detail }) => detail < 2 && setAsking(!isAsking)}
       >
         {isAsking ? "Keep" : "Cancel"}
       </button>

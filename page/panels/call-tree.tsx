@@ -31,10 +31,16 @@ interface CallProps {
   readonly isNested?: boolean;
 }
 
+/** Says what a call waits for, or how long it may run. */
+function toWait({ call: { tool, caller, deadline = 0 }, now, approvals }: CallProps): string | false {
+  if (approvals.some((one) => one.tool === tool && one.caller === caller)) return "waits for an approval";
+  return deadline > now && `${toSpan(deadline - now)} left`;
+}
+
 /** Shows a running call and the calls that it made. The button cancels all of them. */
-export function Call({ call, now, approvals, isNested = false }: CallProps): JSX.Element {
-  const { id, tool, state, deadline = 0, caller, progress } = call;
-  const isWaiting = approvals.some((one) => one.tool === tool && one.caller === caller);
+export function Call(props: CallProps): JSX.Element {
+  const { call, now, isNested = false } = props;
+  const { id, tool, state, progress } = call;
   return (
     <li class={isNested ? "nested" : undefined}>
       <div class="call">
@@ -43,13 +49,7 @@ export function Call({ call, now, approvals, isNested = false }: CallProps): JSX
           <Short code value={tool} />
           {state !== "running" && <Chip text={state} />}
         </div>
-        <Facts
-          facts={[
-            caller,
-            call.view,
-            isWaiting ? "waits for an approval" : deadline > now && `${toSpan(deadline - now)} left`,
-          ]}
-        />
+        <Facts facts={[call.caller, call.view, toWait(props)]} />
         {!isNested && <CancelButton call={id} of={toLabel(tool)} />}
         <span class="elapsed">{toSpan(now - call.since)}</span>
         {progress !== undefined && <Progress {...progress} />}
@@ -57,7 +57,7 @@ export function Call({ call, now, approvals, isNested = false }: CallProps): JSX
       {call.calls.length > 0 && (
         <ul>
           {call.calls.map((one) => (
-            <Call key={one.id} call={one} now={now} approvals={approvals} isNested />
+            <Call key={one.id} {...props} call={one} isNested />
           ))}
           {call.more !== undefined && <li class="muted nested">and {toCount(call.more)} more</li>}
         </ul>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { HistoryRow } from "../../src/inspector/messages.ts";
-import { ifKnown, toBytes, toDuration, toErrorText, toMoment } from "../text/format.ts";
+import { ifKnown, toBytes, toDuration, toMoment } from "../text/format.ts";
 import { Drawer, Fields } from "../ui/drawer.tsx";
 import { Json } from "../ui/json.tsx";
 import { Dot, Short } from "../ui/text.tsx";
@@ -54,7 +54,7 @@ export function HistoryDetails({ row, rows, open, close }: HistoryDetailsProps):
         fields={[
           ["Outcome", <OutcomeMark row={row} />],
           ["Code", row.code],
-          ["JSON-RPC code", row.rpcCode && `${row.rpcCode} ${toErrorText(row.rpcCode)}`],
+          ["JSON-RPC code", row.rpcCode && String(row.rpcCode)],
           ["Correlation id", row.correlationId],
           ["Ended", toMoment(row.at)],
           ["Latency", ifKnown(row.ms, toDuration)],

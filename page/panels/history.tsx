@@ -5,7 +5,7 @@ import { type Gap, type HistoryItem, type HistoryFilters, isFiltered, isGap, lis
 import type { ServerFilters } from "../data/older-rows.ts";
 import type { PageData } from "../data/page-data.ts";
 import type { Page, PanelProps } from "../page.ts";
-import { ifKnown, toBytes, toClock, toCount, toDuration, toErrorText } from "../text/format.ts";
+import { ifKnown, toBytes, toClock, toCount, toDuration } from "../text/format.ts";
 import { keep } from "../ui/kept-state.ts";
 import { Search } from "../ui/search.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -47,11 +47,7 @@ function toColumns({ oldest }: PageData): Column<HistoryItem>[] {
     ["caller", "Caller", ofRow(({ caller = "–" }) => <Short value={caller} />)],
     ["client", "Client", ofRow(({ client = "–" }) => <Short value={client} />)],
     ["view", "View", ofRow(({ view = "–" }) => <Short value={view} />)],
-    [
-      "error",
-      "Code",
-      ofRow(({ code, rpcCode }) => <Short value={code ?? (rpcCode === undefined ? "" : toErrorText(rpcCode))} />),
-    ],
+    ["error", "Code", ofRow(({ code, rpcCode }) => <Short value={code ?? `${rpcCode ?? ""}`} />)],
     ["right ms", "Latency", ofRow(({ ms }) => ifKnown(ms, toDuration))],
     ["right in", "In", ofRow(({ bytesIn }) => ifKnown(bytesIn, toBytes))],
     ["right out", "Out", ofRow(({ bytesOut }) => ifKnown(bytesOut, toBytes))],

@@ -38,9 +38,6 @@ export const toMoment = (at: number): string => moment.format(at);
 /** Writes the time of day: `14:03:59`. */
 export const toClock = (at: number): string => toMoment(at).slice(-8);
 
-/** Writes the code of a JSON-RPC error, in words if it is that of a missing scope. */
-export const toErrorText = (code: number): string => (code === -32011 ? "missing scope" : String(code));
-
 /** Writes a value that may be unknown. */
 export const ifKnown = (value: number | undefined, write: (value: number) => string): string =>
   value === undefined ? "–" : write(value);

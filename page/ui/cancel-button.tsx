@@ -20,7 +20,7 @@ export function CancelButton({ call, of }: CancelButtonProps): JSX.Element {
     run({ call });
   };
   return (
-    <span class="line confirm" onKeyDown={(event) => event.key === "Escape" && setAsking(false)}>
+    <span class="line confirm">
       <Problem text={error} />
       {isAsking && (
         <button class="bad" aria-label={`Cancel call of ${of}`} onClick={confirm}>

@@ -43,10 +43,10 @@ describe("the call of a gateway", () => {
     const called = run({ calls }, { kinds: new Set(["sample"]) });
     while (approvals.waiting().length < 3) await new Promise((resolve) => setImmediate(resolve));
     const waiting = approvals.waiting();
-    expect(waiting.map(({ tool }) => tool)).toEqual(["a.first", "a.second", "a.third"]);
+    expect(waiting.map(({ tool }) => tool)).toEqual(["a_first", "a_second", "a_third"]);
     for (const { id, tool } of waiting) {
       expect(all.flatMap((one) => one.run.mock.calls)).toEqual([]);
-      approvals.decide(id, { agree: tool !== "a.second" });
+      approvals.decide(id, { agree: tool !== "a_second" });
     }
     expect(shortOf(await called)).toMatchObject({
       results: [{ success: true }, { success: false }, { success: true }],

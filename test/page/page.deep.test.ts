@@ -93,14 +93,14 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     expect(await card.getByText(/ left$/).count()).toBe(0);
   });
 
-  it("shows the code of the protocol in words, and no version that the author did not give", async () => {
+  it("shows the code of the protocol, and no version that the author did not give", async () => {
     const app = { ...sampleApp, version: "0.0.0" };
     const row = sampleRow(1000, { outcome: "refused", stage: "scope", rpcCode: -32011 });
     server.snapshot = sampleSnapshot({ app, history: [row] });
     await enter();
     expect(await page.getByText("0.0.0").count()).toBe(0);
     await openPanel("History");
-    await page.getByText("missing scope").waitFor();
+    await page.getByText("-32011").waitFor();
   });
 
   it("cancels a call after it has asked once more", async () => {

@@ -199,7 +199,7 @@ describe("npm start", () => {
     await vi.waitFor(
       async () => {
         const { rows } = Object(await (await fetch(new URL("history", page), { headers })).json());
-        expect(rows).toContainEqual(expect.objectContaining({ name: "issue.search", caller: "bob", outcome: "ok" }));
+        expect(rows).toContainEqual(expect.objectContaining({ name: "issue_search", caller: "bob", outcome: "ok" }));
       },
       { timeout: 30_000, interval: 200 },
     );

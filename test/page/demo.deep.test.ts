@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)(`npm start in a browser${whyNoBrowser}`, { timeout: 2
     expect(await sees(/Close issue \d+, "Found by the nightly script"/)).toBe(true);
     await page.getByRole("button", { name: "Agree" }).click();
     await show("History");
-    await page.getByPlaceholder("Tool").fill("issue.close");
+    await page.getByPlaceholder("Tool").fill("issue_close");
     expect(await sees("nightly-script")).toBe(true);
   });
 

@@ -96,7 +96,7 @@ export class Clients {
   }
 
   requested(start: RequestStart, now: number): void {
-    // The session that it starts is the client.
+    // The session that it starts is the client. It would be a second one.
     if (start.method === "initialize") return;
     const client = this.#of(start, now);
     client.requests += 1;

@@ -6,6 +6,9 @@ import { toName, toNameIf, toShownName, type BoundValue } from "./texts.ts";
 /** The largest number of rows that a history keeps. */
 export const maxHistory = 100_000;
 
+/** Rows in a snapshot. */
+export const newestRows = 100;
+
 const defaultPage = 100;
 const maxPage = 500;
 

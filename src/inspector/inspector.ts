@@ -12,7 +12,7 @@ import { Listeners } from "../surface/listeners.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { Clients } from "./clients.ts";
 import { ExposureTable } from "./exposure.ts";
-import { History, maxHistory, parentOf, type HistoryFilter } from "./history.ts";
+import { History, maxHistory, newestRows, parentOf, type HistoryFilter } from "./history.ts";
 import type {
   ExposureRow,
   HistoryPage,
@@ -28,9 +28,6 @@ import { toBoundValue, toName, type BoundValue } from "./texts.ts";
 import { Totals } from "./totals.ts";
 import { Updates, type Parts } from "./updates.ts";
 import { WatchedValues } from "./values.ts";
-
-/** Rows of the history in a snapshot. */
-const newestRows = 100;
 
 /** Characters of JSON of the arguments, and of the result, of one call. */
 const maxValueLength = 8192;
@@ -196,8 +193,7 @@ export class Inspector {
   #record(record: Observation): void {
     switch (record.type) {
       case "request-start":
-        // A handshake comes before its session: it would be a second client.
-        if (record.method !== "initialize") this.#clients.requested(record, this.#clock.now());
+        this.#clients.requested(record, this.#clock.now());
         return this.#started(record);
       case "call-start":
         return this.#started(record);

@@ -1,3 +1,4 @@
+import type { Approval } from "../call/approvals.ts";
 import type { CallState } from "../call/call-tree.ts";
 import type { ObservedCaller, Outcome, RefusalStage, Transport } from "../observe/observation.ts";
 import type { JsonValue } from "../schema/json.ts";
@@ -71,17 +72,7 @@ export interface QuestionRow {
 }
 
 /** A confirmation that no client can show, and that waits for a decision on the page. */
-export interface ApprovalRow {
-  readonly id: string;
-  readonly tool: string;
-  readonly caller: string;
-  /** The question, with the arguments as the user would see them. */
-  readonly message: string;
-  /** The word that must be typed to agree. */
-  readonly word?: string;
-  readonly since: number;
-  readonly deadline: number;
-}
+export type ApprovalRow = Approval;
 
 /** The link to a live surface. `idle`: no connection was needed yet, or this side closed it. */
 export interface LinkRow {

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { Inspector } from "../inspector/inspector.ts";
 import { cancelFields, entryFields, historyFields, noFields, readPageFields } from "../inspector/page-requests.ts";
-import { socketVersion, type SocketOperation } from "../inspector/socket-messages.ts";
+import { readJsonLine, socketVersion, type SocketOperation } from "../inspector/socket-messages.ts";
 import { assertSocketPath } from "../links/link-options.ts";
 import { toListenError } from "../links/listening.ts";
 import { listenPrivately } from "../links/unix/open-unix-listener.ts";
@@ -42,14 +42,6 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<SocketOperation, Ope
   ["cancel", operation(cancelFields, (inspector, { call }) => inspector.cancel(call))],
 ]);
 
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
 /** A request that is ready to run. */
 interface ReadRequest {
   readonly id: number;
@@ -57,7 +49,7 @@ interface ReadRequest {
 }
 
 function readRequest(line: string, inspector: Inspector): ReadRequest | undefined {
-  const value = parse(line);
+  const value = readJsonLine(line);
   if (!isJsonObject(value) || !Number.isSafeInteger(value["id"])) return undefined;
   const run = operations.get(value["do"])?.(inspector, value["with"]);
   return run === undefined ? undefined : { id: Number(value["id"]), run };

@@ -1,28 +1,9 @@
-import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
-
-const candidates = [process.env["SURFACE_MCP_CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser"];
-const path = candidates.find((one) => one !== undefined && existsSync(one));
-
-/** Whether tests in a real browser run. */
-export const hasBrowser: boolean = path !== undefined;
-
-/** Stands in the name of tests that are skipped. */
-export const whyNoBrowser: string = hasBrowser ? "" : " (skipped: chromium is not installed; apt-get install chromium)";
-
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { chromiumOptions } from "../fixtures/chromium.ts";
 
 /** Starts the browser. @param further - flags of the test. */
 export async function launchBrowser(...further: readonly string[]): Promise<Browser> {
-  return chromium.launch({ ...(path !== undefined && { executablePath: path }), args: [...flags, ...further] });
+  return chromium.launch({ ...chromiumOptions, args: [...chromiumOptions.args, ...further] });
 }
 
 /** Everything that the browser reports as wrong: errors of scripts, and what the policy of the page refuses. */

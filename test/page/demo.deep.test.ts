@@ -4,7 +4,8 @@ import { createInterface } from "node:readline";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../docs/markdown-snippets.ts";
-import { collectProblems, hasBrowser, launchBrowser, whyNoBrowser } from "./browser.ts";
+import { hasBrowser, whyNoBrowser } from "../fixtures/chromium.ts";
+import { collectProblems, launchBrowser } from "./browser.ts";
 
 /** Set to a number of seconds: takes the picture of the README after that time, in which the charts fill. */
 const pictureAfter = process.env["UPDATE_PICTURE"];

@@ -4,7 +4,8 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readPageFiles } from "../../src/http/inspector/page-files.ts";
 import { closePages, openPage, tokenOf, type OpenPage } from "../http/inspector/page-harness.ts";
-import { hasBrowser, launchBrowser, whyNoBrowser } from "./browser.ts";
+import { hasBrowser, whyNoBrowser } from "../fixtures/chromium.ts";
+import { launchBrowser } from "./browser.ts";
 
 /** A server of someone else on the same machine: one page, and what browsers send to it. */
 class OtherServer {

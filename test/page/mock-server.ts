@@ -1,22 +1,10 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { pageHeaders } from "../../src/http/inspector/page-answers.ts";
 import type { HistoryPage, PageExposure, PageSnapshot, PageUpdate } from "../../src/inspector/messages.ts";
 import { root } from "../architecture/source.ts";
 import { sampleExposure, sampleSnapshot } from "./samples.ts";
-
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
 
 const files: ReadonlyMap<string, readonly [name: string, type: string]> = new Map([
   ["/", ["index.html", "text/html; charset=utf-8"]],
@@ -83,9 +71,7 @@ export class MockServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    response.setHeader("content-security-policy", policy);
-    response.setHeader("x-content-type-options", "nosniff");
-    response.setHeader("cache-control", "no-store");
+    response.setHeaders(new Headers(pageHeaders));
     const file = files.get(url.pathname);
     if (file !== undefined) {
       const [name, type] = file;

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { collectProblems, hasBrowser, launchBrowser, whyNoBrowser } from "./browser.ts";
+import { hasBrowser, whyNoBrowser } from "../fixtures/chromium.ts";
+import { collectProblems, launchBrowser } from "./browser.ts";
 import { MockServer } from "./mock-server.ts";
 import { sampleApp, sampleCall, sampleRow, sampleSnapshot, sampleTime } from "./samples.ts";
 

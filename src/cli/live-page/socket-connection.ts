@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { SurfaceError } from "../../errors.ts";
 import type { PageSnapshot, PageUpdate } from "../../inspector/messages.ts";
 import {
+  readJsonLine,
   socketVersion,
   type SocketAnswers,
   type SocketMessage,
@@ -31,14 +32,6 @@ interface Waiting {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (cause: Error) => void;
   readonly stop: () => void;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A connection to the inspector of a server over stdio. Call {@link close} when done. */
@@ -97,7 +90,7 @@ export class SocketConnection {
 
   #receive(line: string): void {
     if (this.#isOver) return;
-    const value = parse(line);
+    const value = readJsonLine(line);
     if (!isJsonObject(value)) return this.#end(this.#toForeign());
     // Its sender belongs to the same user. The version says which messages it writes.
     const message = value as unknown as SocketMessage;

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { PageSource } from "../../http/inspector/page-source.ts";
-import type { HistoryFilter } from "../../inspector/history.ts";
+import { newestRows, type HistoryFilter } from "../../inspector/history.ts";
 import type {
   ExposureRow,
   HistoryPage,
@@ -15,9 +15,6 @@ import { SocketConnection, type SocketEvents } from "./socket-connection.ts";
 
 /** Milliseconds between two attempts to connect. */
 const retryMs = 1000;
-
-/** Rows of the history in a snapshot. */
-const newestRows = 100;
 
 /** Returns the snapshot after an update. */
 function toUpdated(snapshot: PageSnapshot, { history = [], ...parts }: PageUpdate): PageSnapshot {

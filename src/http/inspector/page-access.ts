@@ -7,7 +7,7 @@ const secretBytes = 32;
 /** Links that wait for a browser. A further one ends the oldest. */
 const maxLinks = 16;
 
-/** Wrong tokens in one minute, after which all tokens are refused until it has passed. */
+/** Wrong tokens in one minute, after which further wrong ones are told to wait. */
 const maxWrong = 30;
 
 const minuteMs = 60_000;

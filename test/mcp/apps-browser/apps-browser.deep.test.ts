@@ -7,7 +7,8 @@ import { httpHandler } from "../../../src/http/http.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { procedure } from "../../../src/surface/define-members.ts";
 import { mcpTool } from "../../../src/tags/mcp-tool.ts";
-import { hasBrowser, launchBrowser, type Browser } from "./browser.ts";
+import { hasBrowser, whyNoBrowser } from "../../fixtures/chromium.ts";
+import { launchBrowser, type Browser } from "./browser.ts";
 import { bundleScript } from "./bundle.ts";
 
 const closing: (() => unknown)[] = [];
@@ -43,7 +44,7 @@ let origin: string;
 let sandbox: string;
 const leaks: string[] = [];
 
-describe.skipIf(!hasBrowser)("MCP Apps in a browser (skipped where /usr/bin/chromium is missing)", () => {
+describe.skipIf(!hasBrowser)(`MCP Apps in a browser${whyNoBrowser}`, () => {
   beforeAll(async () => {
     const [host, page, proxy] = await Promise.all((["host", "page", "sandbox"] as const).map(bundleScript));
     sandbox = await listen((request, response) => {

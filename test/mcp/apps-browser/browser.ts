@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { chromiumOptions } from "../../fixtures/chromium.ts";
 
 /** Elements of a page. */
 export interface Element {
@@ -27,20 +27,10 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-const executablePath = "/usr/bin/chromium";
-
-/** Whether there is a browser for tests. */
-export const hasBrowser: boolean = existsSync(executablePath);
-
-const args = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
-  ...["--disable-component-update", "--disable-sync"],
-];
-
 /** Starts the browser. Its own types need those of the DOM, which no file here may use. */
 export async function launchBrowser(): Promise<Browser> {
   const name: string = "playwright-core";
   // The members that are used, as the package documents them.
   const { chromium } = (await import(name)) as { chromium: { launch(options: object): Promise<Browser> } };
-  return chromium.launch({ executablePath, args });
+  return chromium.launch(chromiumOptions);
 }

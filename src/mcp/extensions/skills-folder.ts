@@ -65,7 +65,15 @@ function list(folder: string): readonly Dirent[] {
 /** Reads the files of one skill. */
 class SkillReader {
   readonly files: SkillFile[] = [];
+  /** The bytes of its `SKILL.md`; `undefined` without one. */
+  manifest: Uint8Array | undefined;
+  readonly #manifestUri: string;
   #bytes = 0;
+
+  /** @param uri - the start of the URIs of all files. */
+  constructor(uri: string) {
+    this.#manifestUri = `${uri}/SKILL.md`;
+  }
 
   read(folder: string, uri: string, depth = 0): void {
     for (const entry of list(folder)) {
@@ -85,6 +93,7 @@ class SkillReader {
       throw unreadable(path, `a skill has at most ${maxFiles} files and 16 MiB; split it`);
     }
     const bytes = readFileSync(path);
+    if (uri === this.#manifestUri) this.manifest = bytes;
     const [digest, size] = [digestOf(bytes), bytes.length];
     const read = async (): Promise<Uint8Array> => {
       const isSame = lstatSync(path, { throwIfNoEntry: false })?.size === size;
@@ -103,12 +112,14 @@ const namePattern = /^(?=.{1,64}$)[\da-z]+(?:-[\da-z]+)*$/;
 
 function readSkill(folder: string, base: string, guard: EntryGuard): Skill {
   const name = folder.split(/[/\\]/).at(-1) ?? "";
-  const reader = new SkillReader();
-  reader.read(folder, `${base}/${name}`);
+  const uri = `${base}/${name}`;
+  const reader = new SkillReader(uri);
+  reader.read(folder, uri);
   const path = join(folder, "SKILL.md");
-  const manifest = reader.files.find(({ uri }) => uri === `${base}/${name}/SKILL.md`);
+  // The bytes of the digest, and not those of a file that was written meanwhile.
+  const { manifest } = reader;
   if (manifest === undefined) throw unreadable(path, "every folder of skills must have one");
-  const frontmatter = readFrontmatter(new TextDecoder().decode(readFileSync(path)));
+  const frontmatter = readFrontmatter(new TextDecoder().decode(manifest));
   const { description } = frontmatter;
   if (frontmatter["name"] !== name || !namePattern.test(name)) {
     throw unreadable(path, `"name" must be that of its folder: 1 to 64 lower-case letters, digits and single "-"`);

@@ -30,12 +30,3 @@ export interface SocketAnswer {
   readonly answer?: JsonValue;
   readonly isFault?: true;
 }
-
-/** Returns the value of a line; `undefined` for a line that is not JSON. */
-export function readJsonLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,5 +1,6 @@
 import type { Bus, BusListener } from "../cluster/cluster.ts";
 import { flag, object, required, text as anyText, wholeNumber } from "../options/option.ts";
+import { parseJson } from "../schema/json.ts";
 
 const maxTextBytes = 65_536;
 /** Characters of a message on the channel, in which each of a text may be escaped. */
@@ -120,14 +121,9 @@ const message = object<Message>({
 });
 
 function readMessage(written: string): Message | undefined {
-  try {
-    const read: unknown = JSON.parse(written);
-    // The schema has checked every member.
-    const found = read as Message;
-    return message.problem(read, "message") === undefined && typeof found.topic === typeof found.text
-      ? found
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = parseJson(written);
+  if (message.problem(read, "message") !== undefined) return undefined;
+  // The schema has checked every member.
+  const found = read as Message;
+  return typeof found.topic === typeof found.text ? found : undefined;
 }

@@ -51,6 +51,15 @@ function sortKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(entries.toSorted(([first], [second]) => (first < second ? -1 : 1)));
 }
 
+/** Returns the value of a JSON text; `undefined` for a text that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Freezes JSON data at every level and returns it. */
 export function deepFreeze(json: JsonObject): JsonObject {
   const queue: object[] = [json];

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { Inspector } from "../inspector/inspector.ts";
 import { cancelFields, entryFields, historyFields, noFields, readPageFields } from "../inspector/page-requests.ts";
-import { readJsonLine, socketVersion, type SocketOperation } from "../inspector/socket-messages.ts";
+import { socketVersion, type SocketOperation } from "../inspector/socket-messages.ts";
 import { assertSocketPath } from "../links/link-options.ts";
 import { toListenError } from "../links/listening.ts";
 import { listenPrivately } from "../links/unix/open-unix-listener.ts";
@@ -10,7 +10,7 @@ import { quoted } from "../mcp/announce.ts";
 import { kInspected } from "../mcp/inspected-app.ts";
 import type { ServableApp } from "../mcp/servable-app.ts";
 import type { OptionFields } from "../options/option.ts";
-import { isJsonObject } from "../schema/json.ts";
+import { isJsonObject, parseJson } from "../schema/json.ts";
 import { escapeLogLines } from "../schema/visible-text.ts";
 import { Scope } from "../spine/scope.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
@@ -49,7 +49,7 @@ interface ReadRequest {
 }
 
 function readRequest(line: string, inspector: Inspector): ReadRequest | undefined {
-  const value = readJsonLine(line);
+  const value = parseJson(line);
   if (!isJsonObject(value) || !Number.isSafeInteger(value["id"])) return undefined;
   const run = operations.get(value["do"])?.(inspector, value["with"]);
   return run === undefined ? undefined : { id: Number(value["id"]), run };

@@ -1,5 +1,6 @@
 import type { Bus, Cluster } from "../../cluster/cluster.ts";
 import { SurfaceError } from "../../errors.ts";
+import { parseJson } from "../../schema/json.ts";
 import type { Clock, Random } from "../../spine/clock.ts";
 import type { Watcher } from "../../spine/subscriptions.ts";
 import { Throttle } from "../../spine/throttle.ts";
@@ -46,12 +47,7 @@ interface BusText {
 }
 
 function readText(text: string): BusText | undefined {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parts = parseJson(text);
   if (!Array.isArray(parts)) return undefined;
   const all: readonly unknown[] = parts;
   const [replica, ...entries] = all;

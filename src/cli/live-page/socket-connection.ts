@@ -2,14 +2,13 @@ import type { Socket } from "node:net";
 import { SurfaceError } from "../../errors.ts";
 import type { PageSnapshot, PageUpdate } from "../../inspector/messages.ts";
 import {
-  readJsonLine,
   socketVersion,
   type SocketAnswers,
   type SocketMessage,
   type SocketOperation,
 } from "../../inspector/socket-messages.ts";
 import { dialSocket } from "../../links/unix/open-unix-client.ts";
-import { isJsonObject } from "../../schema/json.ts";
+import { isJsonObject, parseJson } from "../../schema/json.ts";
 import { FrameReader } from "../../stdio/frames.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 
@@ -90,7 +89,7 @@ export class SocketConnection {
 
   #receive(line: string): void {
     if (this.#isOver) return;
-    const value = readJsonLine(line);
+    const value = parseJson(line);
     if (!isJsonObject(value)) return this.#end(this.#toForeign());
     // Its sender belongs to the same user. The version says which messages it writes.
     const message = value as unknown as SocketMessage;

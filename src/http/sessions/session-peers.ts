@@ -3,7 +3,7 @@ import { SurfaceError } from "../../errors.ts";
 import { toInternalAnswer } from "../../mcp/methods.ts";
 import type { ResponseFrame } from "../../mcp/parse-frame.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
-import { isJsonObject } from "../../schema/json.ts";
+import { isJsonObject, parseJson, toList } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import type { HttpReply } from "../message.ts";
@@ -184,7 +184,7 @@ export class SessionPeers implements BusListener {
 
   message(text: string): void {
     this.isAlone = false;
-    const [kind, what] = readList(text);
+    const [kind, what] = toList(parseJson(text));
     if (kind === "ended") this.#end();
     else if (kind === "changed") this.refresh();
     else if (kind === "answer" && typeof what === "string") this.#fetch([what]);
@@ -284,21 +284,11 @@ export class SessionPeers implements BusListener {
   }
 
   #take(id: string, text: string): void {
-    const read: unknown = JSON.parse(text);
+    const read = parseJson(text);
     if (!isJsonObject(read) || !Array.isArray(read["scopes"])) return;
     const { result, error, scopes, resources } = read;
     // Another replica has written them, from a verified token.
     const rights = { scopes, resources } as unknown as Pick<Caller, "scopes" | "resources">;
     this.#copy?.answered({ kind: "response", id, result, error }, rights);
-  }
-}
-
-/** Reads a message; empty for a text of another program. */
-function readList(text: string): readonly unknown[] {
-  try {
-    const read: unknown = JSON.parse(text);
-    return Array.isArray(read) ? read : [];
-  } catch {
-    return [];
   }
 }

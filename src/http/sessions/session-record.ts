@@ -5,6 +5,7 @@ import { clientExtensionIds, type ClientExtension } from "../../mcp/extensions/e
 import { legacyVersions } from "../../mcp/handshake.ts";
 import { isLogLevel } from "../../mcp/notifications.ts";
 import { flag, listOf, matching, object, oneOf, option, required, text } from "../../options/option.ts";
+import { parseJson } from "../../schema/json.ts";
 import { callerKey, type Caller, type CallerView } from "../../surface/caller.ts";
 
 import { createEventTag } from "./event-log.ts";
@@ -76,13 +77,9 @@ export function newRecord({
 
 /** Reads a record; `undefined` for a text that is no record of this format. */
 export function readRecord(json: string): SessionRecord | undefined {
-  try {
-    const read: unknown = JSON.parse(json);
-    // The schema has checked every member.
-    return record.problem(read, "record") === undefined ? (read as SessionRecord) : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = parseJson(json);
+  // The schema has checked every member.
+  return record.problem(read, "record") === undefined ? (read as SessionRecord) : undefined;
 }
 
 /** Returns a short text that stands for the caller in keys of the store. */

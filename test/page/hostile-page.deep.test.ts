@@ -124,6 +124,8 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
   let page: OpenPage;
   let other: OtherServer;
   let otherPort: number;
+  /** The path of the page, which another server does not know. All tests but the first two tell it. */
+  let path: string;
 
   beforeAll(async () => {
     // A name of another site that was bound to this machine.
@@ -133,6 +135,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
 
   beforeEach(async () => {
     page = await openPage({ files: await readPageFiles() });
+    path = new URL(page.url).pathname;
     other = new OtherServer();
     otherPort = await other.listen();
     context = await browser.newContext();
@@ -147,14 +150,26 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
     await closePages();
   });
 
-  const openOther = async (host = "127.0.0.1"): Promise<Page> => {
+  const openOther = async (host = "127.0.0.1", at = "/"): Promise<Page> => {
     const opened = await context.newPage();
-    await opened.goto(`http://${host}:${otherPort}/`);
+    await opened.goto(`http://${host}:${otherPort}${at}`);
     return opened;
   };
 
-  it("gets the cookie, so that only the checks of the server protect the page", async () => {
-    await openOther();
+  it("gets neither the cookie nor the path of the page", async () => {
+    const hostile = await openOther();
+    await hostile.evaluate(async () => fetch("exposure", { credentials: "include" }));
+    await victim.evaluate((port) => window.open(`http://127.0.0.1:${port}/opened`), otherPort);
+    await victim.evaluate((port) => location.assign(`http://127.0.0.1:${port}/left`), otherPort);
+    await victim.waitForURL("**/left");
+    expect(await victim.evaluate(() => document.referrer)).toBe("");
+    await expect.poll(() => other.heard.length).toBe(4);
+    expect(other.heard.map(({ cookie }) => cookie)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(JSON.stringify(other.heard)).not.toContain(path);
+  });
+
+  it("gets the cookie if it knows the path, and is refused even then by the checks of the server", async () => {
+    await openOther("127.0.0.1", path);
     expect(other.heard.at(-1)?.cookie).toContain(`surface-inspect-${page.port}=`);
     const own = await victim.evaluate(async () => {
       const init = { method: "POST", headers: { "content-type": "application/json" } };
@@ -166,7 +181,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
   it.each(["127.0.0.1", "localhost"])("at %s reads nothing, and learns the same of every path", async (host) => {
     const hostile = await openOther(host);
     for (const name of ["127.0.0.1", "localhost"]) {
-      const seen = await hostile.evaluate(readAll, `http://${name}:${page.port}/`);
+      const seen = await hostile.evaluate(readAll, `http://${name}:${page.port}${path}`);
       expect(seen.filter(([, what]) => what !== "error")).toEqual([]);
     }
     expect(page.inspector.heard).toEqual([]);
@@ -175,7 +190,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
   it("gets the same answer to every request, with and without the cookie, so that there is nothing to time", async () => {
     const cookie = await page.enter();
     const answers = new Set<string>();
-    for (const path of [
+    for (const route of [
       "",
       "page.js",
       "events",
@@ -189,7 +204,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
       for (const method of ["GET", "POST"]) {
         for (const sent of [{}, { cookie }, { cookie: `${cookie}x` }]) {
           const headers = { ...sent, "sec-fetch-site": "same-site" };
-          const response = await fetch(page.url + path, { method, headers });
+          const response = await fetch(page.url + route, { method, headers });
           answers.add(`${response.status} ${await response.text()}`);
         }
       }
@@ -202,7 +217,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
     const hostile = await openOther(host);
     const link = page.link();
     for (const name of ["127.0.0.1", "localhost"]) {
-      await hostile.evaluate(postAll, { target: `http://${name}:${page.port}/`, token: tokenOf(link) });
+      await hostile.evaluate(postAll, { target: `http://${name}:${page.port}${path}`, token: tokenOf(link) });
     }
     expect(page.inspector.heard).toEqual([]);
     const later = await (await browser.newContext()).newPage();
@@ -213,13 +228,13 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
 
   it("frames nothing", async () => {
     const hostile = await openOther();
-    for (const path of ["", "page.js", "exposure"]) {
+    for (const route of ["", "page.js", "exposure"]) {
       await hostile.evaluate(async (src) => {
         const frame = Object.assign(document.createElement("iframe"), { src });
         const loaded = new Promise((resolve) => frame.addEventListener("load", resolve));
         document.body.append(frame);
         await loaded;
-      }, page.url + path);
+      }, page.url + route);
     }
     const inner = hostile.frames().filter((frame) => frame !== hostile.mainFrame());
     expect(inner.map((frame) => frame.url())).toEqual(Array.from(inner, () => "chrome-error://chromewebdata/"));
@@ -246,7 +261,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
 
   it("hides no cookie behind its own, and cannot enter by one", async () => {
     const name = `surface-inspect-${page.port}`;
-    other.cookies = ["/events", "/history", "/exposure"].map((path) => `${name}=tossed; Path=${path}`);
+    other.cookies = ["events", "history", "exposure"].map((route) => `${name}=tossed; Path=${path}${route}`);
     await openOther();
     const own = await victim.evaluate(async () => (await fetch("exposure")).status);
     expect([own, page.inspector.heard]).toEqual([200, [["exposure"]]]);
@@ -260,7 +275,7 @@ describe.runIf(hasBrowser)(`a page on another port of the machine${whyNoBrowser}
 
   it("reaches nothing by a name that it has bound to the machine", async () => {
     const hostile = await context.newPage();
-    const response = await hostile.goto(`http://rebound.test:${page.port}/`);
+    const response = await hostile.goto(`http://rebound.test:${page.port}${path}`);
     expect([response?.status(), await response?.text()]).toEqual([403, expect.stringContaining("FOREIGN_HOST")]);
     const seen = await hostile.evaluate(async () => (await fetch("exposure")).status);
     expect([seen, page.inspector.heard]).toEqual([403, []]);

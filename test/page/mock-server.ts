@@ -31,6 +31,8 @@ export class MockServer {
   answerEntry: (id: string) => unknown = (id) => ({ name: id, inputSchema: { type: "object" } });
   /** The status of `cancel` and `decide`. */
   status = 204;
+  /** Whether it answers as a server at another path. */
+  isMoved = false;
   cookie = "surface-inspect=secret-of-the-cookie";
   readonly #streams = new Set<ServerResponse>();
   readonly #server: Server = createServer((request, response) => {
@@ -73,7 +75,8 @@ export class MockServer {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     response.setHeaders(new Headers(pageHeaders));
     const file = files.get(url.pathname);
-    if (file !== undefined) {
+    if (this.isMoved) response.writeHead(404).end();
+    else if (file !== undefined) {
       const [name, type] = file;
       response.setHeader("content-type", type).end(readFileSync(join(root, "dist", "page", name)));
     } else if (request.method === "POST") await this.#post(url.pathname.slice(1), request, response);

@@ -68,6 +68,14 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     expect(await page.getByText("No call runs.").isVisible()).toBe(true);
   });
 
+  it("says that the server has restarted when it is at another path since", async () => {
+    await enter();
+    server.isMoved = true;
+    server.drop();
+    await page.getByText("The server has restarted; open the link it printed.").waitFor();
+    expect(await page.getByText("Ended", { exact: true }).isVisible()).toBe(true);
+  });
+
   it("starts again when another start of the server answers", async () => {
     await enter();
     const app = { ...sampleApp, instance: "i2", approve: false };

@@ -7,7 +7,7 @@ import type { PageAddress } from "./page-address.ts";
 export function checkHost(request: HttpRequest, address: PageAddress): PageRefusal | undefined {
   if (request.isHeadCut === true) return "tooManyHeaders";
   const host = request.header("host");
-  if (host === undefined || request.count("host") !== 1 || !request.target.startsWith("/")) return "badRequest";
+  if (host === undefined || request.count("host") !== 1) return "badRequest";
   if (!address.hosts.has(host.toLowerCase())) return "foreignHost";
   return address.isLocal && request.isRemote === true ? "remoteClient" : undefined;
 }

@@ -24,6 +24,9 @@ export const pageHeaders: Readonly<Record<string, string>> = Object.freeze({
 
 const jsonHeaders = Object.freeze({ "content-type": "application/json" });
 
+/** The answer outside the path of the page. It does not tell that there is one. */
+export const noPage: HttpAnswer = Object.freeze({ status: 404 });
+
 /** The answer of a route that has nothing to return. */
 export const noContent: HttpAnswer = Object.freeze({ status: 204 });
 
@@ -35,7 +38,7 @@ export function toJson(value: unknown): HttpAnswer {
 /** Status, code, text and headers of each refusal. The texts never have a part of the request. */
 const refusals = {
   tooManyHeaders: [431, "TOO_MANY_HEADERS", "The request has too many headers"],
-  badRequest: [400, "BAD_REQUEST", "Send exactly one Host, and a path that starts with /"],
+  badRequest: [400, "BAD_REQUEST", "Send exactly one Host"],
   foreignHost: [403, "FOREIGN_HOST", "The page has another host; open its link as it was printed"],
   remoteClient: [403, "REMOTE_CLIENT", "The page is served only to browsers on its own machine"],
   foreignPage: [403, "FOREIGN_PAGE", "Another page sent this request; copy the link of the page into the address bar"],

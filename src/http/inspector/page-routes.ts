@@ -5,7 +5,7 @@ import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "..
 import { checkBodyHead, checkHost, checkSender } from "./check-page-request.ts";
 import type { PageAccess } from "./page-access.ts";
 import type { PageAddress } from "./page-address.ts";
-import { noContent, pageHeaders, toJson, toErrorAnswer, type PageRefusal } from "./page-answers.ts";
+import { noContent, noPage, pageHeaders, toJson, toErrorAnswer, type PageRefusal } from "./page-answers.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { PageSource } from "./page-source.ts";
 import { PageStreams } from "./page-streams.ts";
@@ -66,7 +66,11 @@ export class PageRoutes {
   /** Serves one request, of whose body nothing was read. */
   readonly serve: HttpServe = (request, reply) => {
     reply.extraHeaders = pageHeaders;
-    void this.#answer(reply, () => this.#check(request) ?? this.#route(request, reply));
+    const path = pathOf(request);
+    const { base } = this.#deps.address;
+    if (!path.startsWith(base)) return reply.answer(noPage);
+    const name = path.slice(base.length);
+    void this.#answer(reply, () => this.#check(request, name) ?? this.#route(name, request, reply));
   };
 
   /** Ends every stream, and refuses further requests. Callable twice. */
@@ -88,19 +92,15 @@ export class PageRoutes {
     }
   }
 
-  /** Checks everything that does not depend on the route. */
-  #check(request: HttpRequest): PageRefusal | undefined {
+  /** Checks everything that does not depend on the route. @param name - the path under the base. */
+  #check(request: HttpRequest, name: string): PageRefusal | undefined {
     const { address } = this.#deps;
-    const isEntry = pathOf(request) === address.base;
-    const refusal = checkHost(request, address) ?? checkSender(request, address, isEntry);
+    const refusal = checkHost(request, address) ?? checkSender(request, address, name === "");
     return refusal ?? (this.#isClosed ? "closing" : undefined);
   }
 
-  #route(request: HttpRequest, reply: HttpReply): RouteAnswer {
-    const { address, files } = this.#deps;
-    const path = pathOf(request);
-    const name = path.startsWith(address.base) ? path.slice(address.base.length) : "/";
-    const file = files.get(name);
+  #route(name: string, request: HttpRequest, reply: HttpReply): RouteAnswer {
+    const file = this.#deps.files.get(name);
     if (file !== undefined) return request.method === "GET" ? file : "getOnly";
     const refusal = name === "enter" ? undefined : this.#checkPage(request);
     if (refusal !== undefined) return refusal;

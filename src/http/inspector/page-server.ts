@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { Budget } from "../../spine/budget.ts";
 import type { HttpServe } from "../message.ts";
 import type { ListenOptions } from "../node/open-server.ts";
@@ -11,6 +12,10 @@ export interface PageServer extends Pick<Page, "url" | "link"> {
 }
 
 const host = "127.0.0.1";
+
+/** So much that no other program of the machine guesses the path of the page. */
+const pathBytes = 16;
+
 const maxConnections = 256;
 const unreadBytes = 64 * 1024 * 1024;
 const options: Omit<ListenOptions, "port"> = {
@@ -22,7 +27,8 @@ const options: Omit<ListenOptions, "port"> = {
 };
 
 /**
- * Listens for the browsers of one machine.
+ * Listens for the browsers of one machine, under a path that is new each time. Browsers send a cookie to every port of a host, but only
+ * under its path: so a server of another user on another port does not get the cookie of the page.
  *
  * @param port - 0: any free port.
  * @throws SurfaceError as `openServer()`.
@@ -43,7 +49,8 @@ export async function openPageServer(port: number, deps: PageDeps): Promise<Page
       connections: new Budget({ total: maxConnections, perKey: maxConnections }),
     },
   );
-  const page = createPage(new URL(`http://${host}:${server.port}/`), deps);
+  const path = randomBytes(pathBytes).toString("base64url");
+  const page = createPage(new URL(`http://${host}:${server.port}/${path}/`), deps);
   ({ serve } = page);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

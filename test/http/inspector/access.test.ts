@@ -9,7 +9,7 @@ describe("the link of the live page", () => {
   it("has a token of 32 bytes in the fragment, and opens one browser", async () => {
     const { url, link } = await openPage();
     const once = link();
-    expect(once).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/);
+    expect(once).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/#token=[\w-]{43}$/);
     const first = await post(`${url}enter`, { token: tokenOf(once) });
     expect([first.status, await first.text()]).toEqual([204, ""]);
     const second = await post(`${url}enter`, { token: tokenOf(once) });
@@ -19,9 +19,15 @@ describe("the link of the live page", () => {
   it("sets a cookie that scripts cannot read, which other sites do not send, and which ends with the browser", async () => {
     const { url, link, port } = await openPage();
     const response = await post(`${url}enter`, { token: tokenOf(link()) });
+    const attributes = `HttpOnly; SameSite=Strict; Path=${new URL(url).pathname}`;
     expect(response.headers.getSetCookie()).toEqual([
-      expect.stringMatching(new RegExp(`^surface-inspect-${port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/$`)),
+      expect.stringMatching(new RegExp(`^surface-inspect-${port}=[\\w-]{43}; ${attributes}$`)),
     ]);
+  });
+
+  it("has a path that is new at each start", async () => {
+    const paths = [await openPage(), await openPage()].map(({ url }) => new URL(url).pathname);
+    expect(new Set(paths).size).toBe(2);
   });
 
   it("opens one browser each when several links are made", async () => {

@@ -65,7 +65,7 @@ describe("http({ inspector })", () => {
   it("serves the page on another port, and prints its link once, also into a log file", async () => {
     const { serving, lines } = await serve({ inspector: true });
     const { url = "" } = serving.inspector ?? {};
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/$/);
     expect(new URL(url).port).not.toBe(String(serving.port));
     expect(lines).toMatch(new RegExp(`^demo: live page at ${url}#token=[\\w-]{43} \\(opens once\\)\n$`));
     expect((await fetch(url)).headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -50,7 +50,7 @@ describe("inspectorHandler()", () => {
     const link = handler.link();
     expect(link.startsWith(`${base}#token=`)).toBe(true);
     expect((await fetch(base)).status).toBe(200);
-    expect((await fetch(`http://localhost:${port}/page.js`)).status).toBe(401);
+    expect((await fetch(`http://localhost:${port}/page.js`)).status).toBe(404);
     const entered = await post(`${base}enter`, { token: tokenOf(link) });
     const [set = ""] = entered.headers.getSetCookie();
     expect(set).toContain("; Path=/ops/inspect/");

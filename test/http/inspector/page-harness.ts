@@ -169,19 +169,25 @@ function readRaw(heard: string): RawAnswer {
 }
 
 /**
- * Sends a request as it is written, and reads what is sent until the connection closes. `Host` is the page's own unless given; the
- * line `host:` leaves it out. A body follows an empty line.
+ * Sends a request as it is written, and reads what is sent until the connection closes. A path in `start` is under that of the page.
+ * `Host` is the page's own unless given; the line `host:` leaves it out. A body follows an empty line.
  */
-export async function sendRaw(port: number, start: string, lines: readonly string[] = []): Promise<RawAnswer> {
-  const client = new RawClient(port);
+export async function sendRaw(url: string, start: string, lines: readonly string[] = []): Promise<RawAnswer> {
+  const { port, pathname } = new URL(url);
+  const client = new RawClient(Number(port));
   const own = lines.some((line) => /^host:/i.test(line)) ? [] : [`host: 127.0.0.1:${port}`];
-  const sent = [`${start} HTTP/1.1`, ...own, "connection: close", ...lines.filter((line) => line !== "host:")];
+  const sent = [
+    `${start.replace(" /", ` ${pathname}`)} HTTP/1.1`,
+    ...own,
+    "connection: close",
+    ...lines.filter((line) => line !== "host:"),
+  ];
   client.send(sent.join("\r\n"), lines.includes("") ? "" : "\r\n\r\n");
   return readRaw(await client.closed());
 }
 
 /** Sends JSON as {@link sendRaw}. */
-export function postRaw(port: number, [route, ...headers]: readonly string[], body: string): Promise<RawAnswer> {
+export function postRaw(url: string, [route, ...headers]: readonly string[], body: string): Promise<RawAnswer> {
   const own = ["content-type: application/json", `content-length: ${Buffer.byteLength(body)}`];
-  return sendRaw(port, `POST /${route}`, [...own, ...headers, "", body]);
+  return sendRaw(url, `POST /${route}`, [...own, ...headers, "", body]);
 }

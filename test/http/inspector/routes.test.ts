@@ -41,6 +41,20 @@ describe("the routes of the live page", () => {
     },
   );
 
+  it("tell nothing outside the path of the page, also with the cookie", async () => {
+    const { url, inspector, enter } = await openPage();
+    const { origin, pathname } = new URL(url);
+    const headers = { cookie: await enter() };
+    const others = ["/", "/page.js", "/enter", "/exposure", "//exposure", "/..%2f", "/?a", `/a${pathname}exposure`];
+    for (const path of [...others, pathname.slice(0, -1), `${pathname.slice(0, -1)}a/exposure`, `/${pathname}`]) {
+      for (const method of ["GET", "POST"]) {
+        const response = await fetch(origin + path, { method, headers });
+        expect([path, response.status, await response.text()]).toEqual([path, 404, ""]);
+      }
+    }
+    expect(inspector.heard).toEqual([]);
+  });
+
   it("pass on what the page asks for", async () => {
     const { url, inspector, enter } = await openPage();
     const cookie = await enter();
@@ -143,9 +157,9 @@ describe("the routes of the live page", () => {
 
 describe("the head of a request to the live page", () => {
   async function statusWith(headers: readonly string[], start = "GET /exposure"): Promise<number> {
-    const { port, enter } = await openPage();
+    const { url, port, enter } = await openPage();
     const own = headers.map((line) => line.replaceAll("PORT", String(port)));
-    return (await sendRaw(port, start, [`cookie: ${await enter()}`, ...own])).status;
+    return (await sendRaw(url, start, [`cookie: ${await enter()}`, ...own])).status;
   }
 
   it.each([
@@ -222,7 +236,7 @@ describe("the head of a request to the live page", () => {
   });
 
   it("is checked before a token is used up", async () => {
-    const { port, link } = await openPage();
+    const { url, link } = await openPage();
     const token = tokenOf(link());
     const body = JSON.stringify({ token });
     for (const line of [
@@ -232,10 +246,10 @@ describe("the head of a request to the live page", () => {
       "sec-fetch-site: none",
       "content-encoding: gzip",
     ]) {
-      const { status } = await postRaw(port, ["enter", line], body);
+      const { status } = await postRaw(url, ["enter", line], body);
       expect([line, status >= 400]).toEqual([line, true]);
     }
-    expect((await postRaw(port, ["enter"], body)).status).toBe(204);
+    expect((await postRaw(url, ["enter"], body)).status).toBe(204);
   });
 
   it.each([
@@ -252,8 +266,8 @@ describe("the head of a request to the live page", () => {
     ["POST", "cancel", "GET"],
     ["POST", "decide", "PATCH"],
   ])("is answered 405 with allow: %s at /%s for %s", async (allow, path, method) => {
-    const { port, enter } = await openPage();
-    const answer = await sendRaw(port, `${method} /${path}`, [`cookie: ${await enter()}`]);
+    const { url, enter } = await openPage();
+    const answer = await sendRaw(url, `${method} /${path}`, [`cookie: ${await enter()}`]);
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, allow]);
     expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
@@ -275,17 +289,17 @@ describe("the head of a request to the live page", () => {
     "/constructor",
     "/__proto__",
   ])("names nothing by the path %s", async (path) => {
-    const { port, enter, inspector } = await openPage();
-    expect((await sendRaw(port, `GET ${path}`)).status).toBe(401);
-    expect((await sendRaw(port, `GET ${path}`, [`cookie: ${await enter()}`])).status).toBe(404);
+    const { url, enter, inspector } = await openPage();
+    expect((await sendRaw(url, `GET ${path}`)).status).toBe(401);
+    expect((await sendRaw(url, `GET ${path}`, [`cookie: ${await enter()}`])).status).toBe(404);
     expect(inspector.heard).toEqual([]);
   });
 
   it("is refused for a target that is no path", async () => {
-    const { port } = await openPage();
-    expect((await sendRaw(port, "GET http://evil.example/")).status).toBe(400);
-    expect((await sendRaw(port, "OPTIONS *")).status).toBe(400);
-    expect((await sendRaw(port, `GET http://127.0.0.1:${port}/page.js`)).status).toBe(200);
+    const { url } = await openPage();
+    expect((await sendRaw(url, "GET http://evil.example/")).status).toBe(404);
+    expect((await sendRaw(url, "OPTIONS *")).status).toBe(404);
+    expect((await sendRaw(url, `GET ${url}page.js`)).status).toBe(200);
   });
 
   it.each([
@@ -300,24 +314,26 @@ describe("the head of a request to the live page", () => {
   });
 
   it("is refused for a body of more than 4 KiB, announced or not", async () => {
-    const { port } = await openPage();
+    const { url } = await openPage();
     const body = JSON.stringify({ token: "x".repeat(4096) });
-    expect((await postRaw(port, ["enter"], body)).status).toBe(413);
+    expect((await postRaw(url, ["enter"], body)).status).toBe(413);
     const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    const chunked = await sendRaw(port, "POST /enter", [
+    const chunked = await sendRaw(url, "POST /enter", [
       "content-type: application/json",
       "transfer-encoding: chunked",
       "",
       chunk,
     ]);
     expect(chunked.status).toBe(413);
-    expect((await postRaw(port, ["enter", "content-length: 999999999"], "")).status).toBeGreaterThanOrEqual(400);
+    expect((await postRaw(url, ["enter", "content-length: 999999999"], "")).status).toBeGreaterThanOrEqual(400);
   });
 
   it("is answered while the body of another is awaited", async () => {
     const { port, url } = await openPage();
     const slow = new RawClient(port);
-    slow.send(`POST /enter HTTP/1.1\r\nhost: localhost:${port}\r\ncontent-type: application/json\r\n`);
+    slow.send(
+      `POST ${new URL(url).pathname}enter HTTP/1.1\r\nhost: localhost:${port}\r\ncontent-type: application/json\r\n`,
+    );
     slow.send("content-length: 21\r\n\r\n{");
     expect((await fetch(url)).status).toBe(200);
     slow.send('"token":"0123456"}  ');
@@ -328,24 +344,24 @@ describe("the head of a request to the live page", () => {
 
 describe("the answers of the live page", () => {
   it("have the headers that shut out other pages, also when they refuse", async () => {
-    const { port, enter, link } = await openPage();
+    const { url, enter, link } = await openPage();
     const cookie = `cookie: ${await enter()}`;
     const answers = [
-      await sendRaw(port, "GET /"),
-      await sendRaw(port, "GET /page.js"),
-      await sendRaw(port, "GET /exposure", [cookie]),
-      await sendRaw(port, "GET /other", [cookie]),
-      await sendRaw(port, "GET /exposure"),
-      await sendRaw(port, "GET /", ["host: evil.example"]),
-      await sendRaw(port, "GET /", ["host:"]),
-      await sendRaw(port, "GET /", ["origin: null"]),
-      await sendRaw(port, "POST /"),
-      await sendRaw(port, "HEAD /"),
-      await sendRaw(port, "POST /enter"),
-      await postRaw(port, ["enter"], "{}"),
-      await postRaw(port, ["enter"], '{"token":"wrong"}'),
-      await postRaw(port, ["enter"], JSON.stringify({ token: tokenOf(link()) })),
-      await postRaw(port, ["enter"], "x".repeat(5000)),
+      await sendRaw(url, "GET /"),
+      await sendRaw(url, "GET /page.js"),
+      await sendRaw(url, "GET /exposure", [cookie]),
+      await sendRaw(url, "GET /other", [cookie]),
+      await sendRaw(url, "GET /exposure"),
+      await sendRaw(url, "GET /", ["host: evil.example"]),
+      await sendRaw(url, "GET /", ["host:"]),
+      await sendRaw(url, "GET /", ["origin: null"]),
+      await sendRaw(url, "POST /"),
+      await sendRaw(url, "HEAD /"),
+      await sendRaw(url, "POST /enter"),
+      await postRaw(url, ["enter"], "{}"),
+      await postRaw(url, ["enter"], '{"token":"wrong"}'),
+      await postRaw(url, ["enter"], JSON.stringify({ token: tokenOf(link()) })),
+      await postRaw(url, ["enter"], "x".repeat(5000)),
     ];
     expect(answers.map(({ status }) => status)).toEqual([
       200, 200, 200, 404, 401, 403, 400, 403, 405, 405, 415, 400, 403, 204, 413,
@@ -354,19 +370,19 @@ describe("the answers of the live page", () => {
   });
 
   it("repeat no token and no part of a request", async () => {
-    const { port, link, enter } = await openPage();
+    const { url, link, enter } = await openPage();
     const cookie = await enter();
     const token = tokenOf(link());
     const unused = tokenOf(link());
     const answers = [
-      await postRaw(port, ["enter"], JSON.stringify({ token })),
-      await postRaw(port, ["enter"], JSON.stringify({ token })),
-      await postRaw(port, ["enter"], JSON.stringify({ token: "echoed" })),
-      await sendRaw(port, "GET /"),
-      await sendRaw(port, `GET /?${token}`),
-      await sendRaw(port, `GET /echoed?echoed=${token}`, [`cookie: ${cookie}`]),
-      await sendRaw(port, `GET /exposure`, [`cookie: ${cookie}`, `referer: http://127.0.0.1/#${token}`]),
-      await sendRaw(port, "GET /", ["host: echoed", `origin: http://echoed`]),
+      await postRaw(url, ["enter"], JSON.stringify({ token })),
+      await postRaw(url, ["enter"], JSON.stringify({ token })),
+      await postRaw(url, ["enter"], JSON.stringify({ token: "echoed" })),
+      await sendRaw(url, "GET /"),
+      await sendRaw(url, `GET /?${token}`),
+      await sendRaw(url, `GET /echoed?echoed=${token}`, [`cookie: ${cookie}`]),
+      await sendRaw(url, `GET /exposure`, [`cookie: ${cookie}`, `referer: http://127.0.0.1/#${token}`]),
+      await sendRaw(url, "GET /", ["host: echoed", `origin: http://echoed`]),
     ];
     for (const { headers, body } of answers) {
       const text = JSON.stringify([...headers]) + body;
@@ -376,12 +392,14 @@ describe("the answers of the live page", () => {
   });
 
   it("cost little memory for 10,000 requests without a cookie", async () => {
-    const { port } = await openPage();
+    const { url, port } = await openPage();
     const flood = async (count: number): Promise<number> => {
       const client = new RawClient(port);
       for (let sent = 0; sent < count; sent += 1) {
         const end = sent === count - 1 ? "connection: close\r\n\r\n" : "\r\n";
-        client.send(`GET /exposure HTTP/1.1\r\nhost: localhost:${port}\r\ncookie: a=${sent}\r\n${end}`);
+        client.send(
+          `GET ${new URL(url).pathname}exposure HTTP/1.1\r\nhost: localhost:${port}\r\ncookie: a=${sent}\r\n${end}`,
+        );
         if (sent % 32 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       return (await client.closed()).split("HTTP/1.1 401 ").length - 1;

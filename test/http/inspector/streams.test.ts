@@ -157,10 +157,10 @@ describe("the streams of the live page", () => {
 });
 
 describe("GET /events", () => {
-  async function connect({ port, enter }: OpenPage): Promise<RawClient> {
+  async function connect({ url, port, enter }: OpenPage): Promise<RawClient> {
     const client = new RawClient(port);
     const cookie = await enter();
-    client.send(`GET /events HTTP/1.1\r\nhost: localhost:${port}\r\ncookie: ${cookie}\r\n`);
+    client.send(`GET ${new URL(url).pathname}events HTTP/1.1\r\nhost: localhost:${port}\r\ncookie: ${cookie}\r\n`);
     client.send("accept: text/event-stream\r\nsec-fetch-site: same-origin\r\n\r\n");
     return client;
   }
@@ -218,9 +218,9 @@ describe("GET /events", () => {
   });
 
   it("is no stream without a cookie, or for another method", async () => {
-    const { port, inspector, enter } = await openPage();
-    expect((await sendRaw(port, "GET /events")).status).toBe(401);
-    expect((await sendRaw(port, "HEAD /events", [`cookie: ${await enter()}`])).status).toBe(405);
+    const { url, inspector, enter } = await openPage();
+    expect((await sendRaw(url, "GET /events")).status).toBe(401);
+    expect((await sendRaw(url, "HEAD /events", [`cookie: ${await enter()}`])).status).toBe(405);
     expect(inspector.listeners.size).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
-import { handleRejection, maskFault, runUnawaited } from "../fault.ts";
+import { asPackageError, handleRejection, maskFault, runUnawaited } from "../fault.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
 import type { MemberOfKind } from "../member.ts";
 import { createSteady } from "./canonical.ts";
@@ -157,7 +157,7 @@ export class PartReader {
     } catch (cause) {
       throw maskFault(cause, this.check.where, this.check.report);
     }
-    return answer instanceof Promise ? this.#masked(answer) : answer;
+    return answer instanceof Promise ? this.#masked(answer, use) : answer;
   }
 
   /** Reads without masking: throws the errors of the source. */
@@ -190,12 +190,17 @@ export class PartReader {
     }
   }
 
-  async #masked(answer: Promise<unknown>): Promise<unknown> {
+  async #masked(answer: Promise<unknown>, { signal }: UseOptions): Promise<unknown> {
     try {
       const value = await answer;
       this.#faults.clear();
       return value;
     } catch (cause) {
+      // A reader that has left is no fault of the source. A deadline may be one: the source may hang.
+      const isOver = signal?.aborted === true || this.#deps.scope.closed;
+      if (isOver && asPackageError(cause)?.code !== "TIMEOUT") {
+        throw maskFault(cause, this.check.where, this.check.report);
+      }
       throw this.#faults.mask(cause);
     }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
+import { SurfaceError } from "../../../src/errors.ts";
 import { Scope } from "../../../src/spine/scope.ts";
 import { cell, collection } from "../../../src/surface/define-members.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
@@ -125,7 +126,7 @@ describe("a source that answers later", () => {
     const table = new Table();
     let release = (): void => {};
     table.slow = new Promise((resolve) => (release = resolve));
-    const { client, live } = await opened(table);
+    const { client, live, faults } = await opened(table);
     const leaving = new AbortController();
     const left = client.open.get({ signal: leaving.signal }).catch((cause) => cause);
     const closed = client.issues.get(1).catch((cause) => cause);
@@ -141,6 +142,21 @@ describe("a source that answers later", () => {
     expect(isClosed).toBe(false);
     release();
     await closing;
+    expect(faults).toEqual([]);
+  });
+
+  it("is reported when it fails because its own use was cancelled, or a deadline passed", async () => {
+    const table = new Table();
+    const { client, faults } = await opened(table);
+    table.failure = new SurfaceError("ABORTED", "Cannot read the source of it: cancelled");
+    await expect(client.open.get()).rejects.toMatchObject({ code: "ABORTED" });
+    table.slow = new Promise(() => {});
+    const late = new AbortController();
+    const read = client.open.get({ signal: late.signal }).catch((cause) => cause);
+    await until(() => table.signals.length === 2);
+    late.abort(new SurfaceError("TIMEOUT", "Cannot finish a call: it took too long"));
+    expect(await read).toMatchObject({ code: "TIMEOUT" });
+    expect(faults.map(({ cause }) => cause)).toMatchObject([{ code: "ABORTED" }, { code: "TIMEOUT" }]);
   });
 
   it("needs no promise where it answers at once", async () => {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { connectLegacy, connectModern, type Connection, type ConnectionOptions } from "./chaos-connection.ts";
 import type { Mutation, Outcome } from "./judge.ts";
 import type { Random } from "../attack/random.ts";
+import type { WatchingOptions } from "./chaos-watcher.ts";
 import { judgeMessage } from "./judge-message.ts";
 
 /** What all clients do. */
@@ -12,14 +13,11 @@ export interface Load {
 }
 
 /** A client of the run. */
-export interface ChaosClientOptions {
-  readonly url: string;
-  readonly name: string;
-  readonly user: string;
-  readonly isLegacy: boolean;
+export interface ChaosClientOptions extends WatchingOptions {
   /** Number of entries of each import: no other client has this number. */
   readonly total: number;
-  readonly uri: string;
+  /** Milliseconds of rest between two reads or calls, so that many clients fit into one process. */
+  readonly restMs: number;
 }
 
 /** Returns the status of the response that refused a request. */
@@ -95,7 +93,7 @@ export class ChaosClient {
       if (load.isReadOnly || at % 4 === 0) await this.read();
       else if (random.below(8) === 0) await this.#import();
       else await this.#add();
-      await pause(40 + random.below(120));
+      await pause(this.options.restMs / 2 + random.below(this.options.restMs));
     }
   }
 
@@ -213,16 +211,13 @@ export class ChaosClient {
 
   async #readUntilFresh(): Promise<void> {
     this.#isReading = true;
-    while (this.#isStale && !this.#isClosed) {
+    while (this.#isStale && !this.#isHeld && !this.#isClosed) {
       this.#isStale = false;
       const value = await this.read();
-      if (value !== undefined) {
-        this.value = value;
-        continue;
-      }
+      if (value !== undefined) this.value = value;
       // The notification holds until a read has worked.
-      this.#isStale = true;
-      await pause(50);
+      else this.#isStale = true;
+      await pause(this.options.restMs);
     }
     this.#isReading = false;
   }

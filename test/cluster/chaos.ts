@@ -2,13 +2,14 @@ import { parseArgs } from "node:util";
 import { runClusterChaos } from "./run-chaos.ts";
 import { toRows } from "./to-rows.ts";
 
-// `npm run chaos:cluster -- --kills N [--seed S] [--clients C]`: replicas as processes, a Redis server, real kills; docs/reliability.md says what is checked.
+// `npm run chaos:cluster -- --kills N [--seed S] [--clients C] [--watchers W]`: replicas as processes, a Redis server, real kills; docs/reliability.md says what is checked.
 
 const { values } = parseArgs({
   options: {
     kills: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
     clients: { type: "string", default: "20" },
+    watchers: { type: "string" },
   },
 });
 const [kills, seed] = [Number(values.kills), Number(values.seed)];
@@ -18,7 +19,10 @@ const outcome = await runClusterChaos({
   kills,
   seed,
   clients: Number(values.clients),
-  onKill: (killed) => void (killed % 10 === 0 && console.log(`${killed} of ${kills} kills after ${seconds()}`)),
+  watchers: Number(values.watchers ?? values.clients),
+  onKill: (killed, deliveries) => {
+    if (killed % 10 === 0) console.log(`${killed} of ${kills} kills, ${deliveries} messages after ${seconds()}`);
+  },
 });
 for (const [name, value] of [...toRows(outcome), ["duration", seconds()] as const]) {
   console.log(`${name.padEnd(44)}${value.padStart(12)}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeMessage } from "./judge-message.ts";
+import { judgeMessage, subscriptionIdKey } from "./judge-message.ts";
 import { judgeMutations, judgeValues, type Mutation, type Outcome } from "./judge.ts";
 
 const mutation = (outcome: Outcome, count?: number, ids: readonly string[] = ["a"]): Mutation => {
@@ -76,5 +76,16 @@ describe("the judge of the chaos run of a cluster", () => {
     expect(judge("notifications/progress", { progress: 1, total: 30 })).toBeUndefined();
     expect(judge("notifications/resources/updated", { uri: "surface://ledger/entries" })).toContain("was notified of");
     expect(judge("notifications/progress", { progress: 1, total: 31 })).toContain("31 entries");
+  });
+
+  it("tells messages of other clients from those of a client that only watches", () => {
+    const client = { name: "ada", uri: "surface://ledger/count", total: undefined, subscriptionId: "ada" };
+    const judge = (method: string, params: object) => judgeMessage({ jsonrpc: "2.0", method, params }, client);
+    const updated = (subscription: string) => ({ uri: client.uri, _meta: { [subscriptionIdKey]: subscription } });
+    expect(judge("notifications/resources/updated", updated("ada"))).toBe("notice");
+    expect(judge("notifications/resources/updated", updated("bob"))).toContain("by the subscription bob");
+    expect(judge("notifications/resources/updated", { uri: client.uri })).toContain("by the subscription undefined");
+    expect(judge("notifications/progress", { progress: 1, total: 31 })).toContain("31 entries");
+    expect(judge("notifications/progress", { progress: 1 })).toContain("undefined entries");
   });
 });

@@ -1,15 +1,24 @@
 import type { ClusterChaosOutcome } from "./run-chaos.ts";
 
 /** Returns the figures of a run, a name and a number each. */
-export function toRows({ clients, disturbed, kills, ledger, probes }: ClusterChaosOutcome): [string, string][] {
+export function toRows({
+  clients,
+  watchers,
+  disturbed,
+  kills,
+  ledger,
+  probes,
+}: ClusterChaosOutcome): [string, string][] {
   const mutations = clients.flatMap((client) => client.mutations);
   const count = (outcome: string): number => mutations.filter((mutation) => mutation.outcome === outcome).length;
-  const sum = (field: "reads" | "failedReads" | "deliveries" | "notices"): number =>
-    clients.reduce((total, client) => total + client[field], 0);
+  const everyone = [...clients, ...watchers];
+  const sum = (field: "deliveries" | "notices"): number => everyone.reduce((total, one) => total + one[field], 0);
+  const sumReads = (field: "reads" | "failedReads"): number => clients.reduce((total, one) => total + one[field], 0);
   const rows: [string, number][] = [
     ["kills of replicas", kills],
     ...[...disturbed].map(([name, times]): [string, number] => [`  rounds: ${name}`, times]),
-    ["clients", clients.length],
+    ["clients that call, read and watch", clients.length],
+    ["clients that only watch", watchers.length],
     ["calls", mutations.length],
     ["  answered", count("answered")],
     ["  failed", count("failed")],
@@ -18,14 +27,14 @@ export function toRows({ clients, disturbed, kills, ledger, probes }: ClusterCha
     ["  refused", count("refused")],
     ["entries", ledger.length],
     ["  doubled", ledger.length - new Set(ledger).size],
-    ["reads", sum("reads")],
-    ["  failed", sum("failedReads")],
+    ["reads", sumReads("reads")],
+    ["  failed", sumReads("failedReads")],
     ["messages delivered, all checked", sum("deliveries")],
     ["  notifications of changes", sum("notices")],
-    ["  of another principal", clients.reduce((total, { foreign }) => total + foreign.length, 0)],
+    ["  of another principal", everyone.reduce((total, { foreign }) => total + foreign.length, 0)],
     [
       "sessions begun again after Redis was emptied",
-      clients.reduce((total, one) => total + one.lostSessions.length, 0),
+      everyone.reduce((total, { lostSessions }) => total + lostSessions.length, 0),
     ],
     ["probes for another principal's session", probes],
   ];

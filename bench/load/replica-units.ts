@@ -19,6 +19,7 @@ const quietMs = 250;
 /** The time without work in which running costs are measured. */
 const minutes = 0.4;
 const subscriptionsEach = 5;
+const watchersEach = 100;
 const listens = { streams: 20, uris: 50 } as const;
 const notice = Buffer.from("notifications/resources/updated");
 const ping: Question = { method: "ping", params: {} };
@@ -137,6 +138,28 @@ async function measureWatched(samples: Samples): Promise<void> {
   for (const { connection } of clients) connection.close();
 }
 
+/** Measures changes on the first replica, of which many watchers on both are notified. */
+async function measureNotices(samples: Samples): Promise<void> {
+  const { replicas } = samples;
+  const clients = await connectTo(replicas, "modern", watchersEach * replicas.length);
+  let notices = 0;
+  for (const client of clients) await openStream(client, (chunk) => void (notices += Number(chunk.includes(notice))));
+  await sleep(quietMs);
+  const expected = changesEach * clients.length;
+  await samples.cost(`a notification, with ${watchersEach} watchers on each replica`, expected, () =>
+    repeat(changesEach, async (at) => {
+      replicas[0].server.owner.change();
+      const began = performance.now();
+      do await sleep(quietMs);
+      while (notices < (at + 1) * clients.length && performance.now() - began < 10_000);
+    }),
+  );
+  if (notices !== expected) throw new Error(`Benchmark: ${notices} of ${expected} notifications arrived`);
+  for (const { connection } of clients) connection.close();
+  // The next report has the times of later changes only.
+  await replicas[0].server.owner.report();
+}
+
 /** Measures sessions that are opened on the first replica, and adopted by the second. */
 async function measureSessions(samples: Samples, prefix: string): Promise<void> {
   const { redis, replicas } = samples;
@@ -193,6 +216,7 @@ export async function measureUnits(redis: RedisMeter, all: readonly HttpProcess[
         samples.size("ms from a change to a watcher on the other replica", elsewhere);
       }),
     );
+    await measureNotices(samples);
     await measureRequests(samples);
     await measureSessions(samples, prefix);
   }

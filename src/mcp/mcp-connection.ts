@@ -283,8 +283,12 @@ export class McpConnection {
     this.#refuse(error.id, error, { stage: "frame" });
   }
 
-  /** Resolves when every call has its answer. Call it when nothing more is received. */
+  /**
+   * Ends every subscription, and resolves when every call has its answer. Call it when nothing more is received. Notices would delay
+   * the answers, which have little time.
+   */
   finish(): Promise<void> {
+    this.#subscriptions.close();
     return new Promise((resolve) => {
       const check = (): void => {
         if (!this.#dispatcher.running.some(({ key }) => this.#dispatcher.has(key))) resolve();

@@ -167,6 +167,8 @@ export class FrameWriter {
   #full = false;
   #broken = false;
   #closing: Promise<void> | undefined;
+  /** Ends the wait of `close()`. Restarted with each write that the output has taken. */
+  #giveUp: NodeJS.Timeout | undefined;
   #settle: (() => void) | undefined;
 
   constructor(output: Writable, events: FrameWriterEvents) {
@@ -196,8 +198,8 @@ export class FrameWriter {
   }
 
   /**
-   * Flushes, then waits until the output has taken everything, is broken, or half a second has passed: a host that no longer reads
-   * must not keep the process alive. Never rejects. Does not end the output, which belongs to the caller. Callable twice.
+   * Flushes, then waits until the output has taken everything, is broken, or takes nothing for half a second: a host that no longer
+   * reads must not keep the process alive, and one that reads slowly gets every answer. Never rejects. Does not end the output, which belongs to the caller. Callable twice.
    */
   close(): Promise<void> {
     this.#closing ??= this.#drainOut();
@@ -208,9 +210,10 @@ export class FrameWriter {
     this.flush();
     if (this.#broken || this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, CLOSE_MS);
+      const giveUp = setTimeout(resolve, CLOSE_MS);
+      this.#giveUp = giveUp;
       const settle = (): void => {
-        clearTimeout(timer);
+        clearTimeout(giveUp);
         resolve();
       };
       this.#settle = settle;
@@ -243,6 +246,7 @@ export class FrameWriter {
     this.#inFlight -= 1;
     if (error) this.#break(error);
     if (this.#inFlight === 0) this.#settle?.();
+    else if (!this.#broken) this.#giveUp?.refresh();
   };
 
   readonly #onDrained = (): void => {

@@ -255,9 +255,9 @@ async function start(app: ServableApp, options: StdioOptions): Promise<Serving> 
 
 /**
  * Serves an app over the process's standard input and output: one JSON-RPC message a line, both eras of MCP. When the
- * input ends, requests have one second for their answers. Then, or on SIGTERM or SIGINT, running calls are aborted, everything
- * owned is closed and the process exits with code 0, two seconds after the input ended at the latest. A host that no longer
- * reads is an end, not a crash.
+ * input ends, subscriptions end, and requests have one second for their answers. Then, or on SIGTERM or SIGINT, running calls are
+ * aborted, everything owned is closed and the process exits with code 0, two seconds after the input ended at the latest. A host
+ * that no longer reads is an end, not a crash.
  *
  * @throws SurfaceError `INVALID_OPTION`, from `serve()` also for a view that does not exist.
  * @example

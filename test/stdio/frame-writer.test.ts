@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Writable } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { FrameWriter } from "../../src/stdio/frames.ts";
 
 type Done = (error?: Error | null) => void;
@@ -35,6 +35,8 @@ function record(sink: (done: Done) => void = (done) => done()): Recorder {
 const epipe = (): Error => Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
 
 describe("FrameWriter", () => {
+  afterEach(() => void vi.useRealTimers());
+
   it("joins the frames of one turn into one write when they are small", async () => {
     const { writer, writes } = record();
     writer.write('{"a":1}');
@@ -157,11 +159,26 @@ describe("FrameWriter", () => {
     expect(events).toEqual(["broken: Write a frame: the output is closed"]);
   });
 
-  it("stops waiting after a short while when nobody takes the frames", async () => {
-    const { writer } = record(() => {});
-    writer.write("one");
-    const start = performance.now();
-    await writer.close();
-    expect(performance.now() - start).toBeLessThan(5_000);
+  it("waits for an output that takes frame after frame, and half a second for one that takes none", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const held: Done[] = [];
+    const { writer, writes } = record((done) => void held.push(done));
+    const frames = ["a", "b", "c", "d", "e"];
+    for (const frame of frames) {
+      writer.write(frame);
+      writer.flush();
+    }
+    let isClosed = false;
+    const closed = writer.close().then(() => (isClosed = true));
+    for (const _frame of frames.slice(1)) {
+      await vi.advanceTimersByTimeAsync(400);
+      held.shift()?.();
+      await turn();
+    }
+    await vi.advanceTimersByTimeAsync(499);
+    expect(isClosed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await closed;
+    expect(writes.join("")).toBe("a\nb\nc\nd\ne\n");
   });
 });

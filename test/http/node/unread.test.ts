@@ -6,8 +6,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { httpHandler } from "../../../src/http/http.ts";
 import { createBudgets, type HttpBudgets } from "../../../src/http/budgets.ts";
 import { type HttpOptions, resolveServerOptions } from "../../../src/http/options.ts";
-import type { HttpReply } from "../../../src/http/message.ts";
+import type { HttpReply, HttpRequest } from "../../../src/http/message.ts";
+import { Connections } from "../../../src/http/node/connections.ts";
+import { createNodeListener } from "../../../src/http/node/node-request.ts";
 import { openServer, type OpenServer } from "../../../src/http/node/open-server.ts";
+import { ManualClock } from "../../links/manual-clock.ts";
 import { createDemo } from "../support/demo-app.ts";
 import { modernPost } from "../support/modern-post.ts";
 import { head, RawClient } from "./raw-client.ts";
@@ -49,6 +52,16 @@ const mebibyte = "x".repeat(1024 * 1024);
 /** More than the system takes for a client that reads nothing. */
 const large = mebibyte.repeat(24);
 
+/** Counts how often a time was started. */
+class StartCounter extends ManualClock {
+  starts = 0;
+
+  override after(delayMs: number, run: () => void): () => void {
+    this.starts += 1;
+    return super.after(delayMs, run);
+  }
+}
+
 describe("a JSON response over node:http", () => {
   it("is dropped with its connection when its client does not read it in time", async () => {
     const { server, client, replies, ask } = await setUp({ stallMs: 200 });
@@ -61,21 +74,35 @@ describe("a JSON response over node:http", () => {
   });
 
   it("arrives whole when it is read slowly, for longer than that altogether", async () => {
-    const { client, replies, ask } = await setUp({ stallMs: 1000 });
+    const clock = new StartCounter();
+    const { unreadBytes: unread } = createBudgets(resolveServerOptions({}).limits, () => {});
+    const connections = new Connections({ clock, stallMs: 1000, unread, delaysAnswers: true });
+    const serve = (_request: HttpRequest, reply: HttpReply): void => reply.answer({ status: 200, body: large });
+    const server = createServer(createNodeListener(serve, connections)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    // A server on a port has an address of this form.
+    const client = new RawClient((server.address() as AddressInfo).port);
+    closers.push(
+      () => server.close(),
+      () => client.socket.destroy(),
+    );
     client.socket.pause();
-    await ask(1);
-    replies[0]?.answer({ status: 200, body: large });
-    for (let taken = 0; taken < 6; taken += 1) {
-      await delay(250);
-      client.socket.resume();
-      await once(client.socket, "data");
-      await delay(5);
-      client.socket.pause();
+    client.send(head("GET"));
+    for (let pass = 0; pass < 6; pass += 1) {
+      const before = clock.starts;
+      // One piece at a time, until the system takes more and the time starts again.
+      while (clock.starts === before && !client.socket.destroyed) {
+        client.socket.resume();
+        await Promise.race([once(client.socket, "data"), client.closed()]);
+        client.socket.pause();
+        await delay(1);
+      }
+      await clock.pass(900);
     }
+    expect(client.socket.destroyed).toBe(false);
     client.socket.resume();
     while (client.heard.length < large.length) await once(client.socket, "data");
     expect(client.heard.slice(-2)).toBe("xx");
-    expect(client.socket.destroyed).toBe(false);
   });
 
   it("waits as long as needed for the answer to an earlier request", async () => {

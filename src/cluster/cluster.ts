@@ -25,8 +25,8 @@ export interface SharedPlace {
 }
 
 /**
- * Values with a time to live, which all replicas share. Keys and values are any text; a value has at most 1 MiB. Times are those of the
- * store: the clocks of the replicas may differ. Every method rejects with `UNAVAILABLE` within a second while the store is away or full,
+ * Values with a time to live, which all replicas share. Keys are any text. Values are well-formed Unicode, such as JSON, of at most
+ * 1 MiB. Times are those of the store: the clocks of the replicas may differ. Every method rejects with `UNAVAILABLE` within a second while the store is away or full,
  * and with `OVERFLOW` for a value over the bound.
  */
 export interface SharedStore {
@@ -73,7 +73,7 @@ export interface ReplayLog {
    * Resolves with `false`, and appends nothing, if the log has an entry of this number or a higher one.
    */
   append(key: string, entry: ReplayEntry, bounds: ReplayBounds): Promise<boolean>;
-  /** Resolves with entries behind a number, oldest first: at most 256, fewer if they are large. Empty at the end, and for an unknown log. */
+  /** Resolves with some of the entries behind a number, oldest first. Empty at the end, and for an unknown log. */
   read(key: string, after: number): Promise<readonly ReplayEntry[]>;
 }
 

@@ -37,8 +37,8 @@ export interface ClientAdapter {
   onError(listener: (cause: unknown) => void): () => void;
 }
 
-/** The members of a duplicate that are used. */
-interface Duplicate {
+/** The members of a client and of its duplicates that are used. `destroy` and `isOpen` are of `redis` only. */
+interface AnyClient {
   on(event: string, listener: (...args: unknown[]) => void): unknown;
   off(event: string, listener: (...args: unknown[]) => void): unknown;
   connect(): Promise<unknown>;
@@ -51,8 +51,27 @@ interface Duplicate {
 /** Milliseconds until a subscriber connects again. The options of the author may say never. */
 const retryDelayMs = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 5), 1000);
 
-function has(client: object, ...methods: readonly string[]): boolean {
-  return methods.every((name) => isFunction(Reflect.get(client, name)));
+function isOneRedis(client: RedisClient): boolean {
+  const has = (...names: readonly string[]): boolean => names.every((name) => isFunction(Reflect.get(client, name)));
+  if (!isObject(client) || Reflect.get(client, "isCluster") === true || !has("duplicate", "on")) return false;
+  return "isReady" in client ? has("sendCommand", "connect") : "status" in client && has("call");
+}
+
+function toAny(client: object): AnyClient {
+  // The shape of the client was checked, and a duplicate is of its class.
+  return client as AnyClient;
+}
+
+/** Makes the client of a subscriber. Each package ignores the options of the other. */
+function duplicateOf(client: RedisClient): AnyClient {
+  const options: unknown = Reflect.get(client, "options");
+  const socket: unknown = isObject(options) ? Reflect.get(options, "socket") : undefined;
+  return toAny(
+    client.duplicate({
+      ...{ lazyConnect: true, autoResubscribe: false, enableOfflineQueue: true, retryStrategy: retryDelayMs },
+      ...{ disableOfflineQueue: false, socket: { ...(isObject(socket) && socket), reconnectStrategy: retryDelayMs } },
+    }),
+  );
 }
 
 /**
@@ -61,75 +80,37 @@ function has(client: object, ...methods: readonly string[]): boolean {
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function adaptClient(client: RedisClient): ClientAdapter {
-  if (isObject(client) && Reflect.get(client, "isCluster") !== true && has(client, "duplicate", "on")) {
-    if ("status" in client && has(client, "call")) return adaptIoredis(client);
-    if ("isReady" in client && has(client, "sendCommand", "connect")) return adaptNodeRedis(client);
+  if (!isOneRedis(client)) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Cannot use a client for redis(): it is none of "ioredis" or "redis" for one Redis; pass new Redis(url) or createClient({ url })`,
+    );
   }
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `Cannot use a client for redis(): it is none of "ioredis" or "redis" for one Redis; pass new Redis(url) or createClient({ url })`,
-  );
-}
-
-function toDuplicate(duplicate: object): Duplicate {
-  // The shape of the client was checked, and a duplicate is of its class.
-  return duplicate as Duplicate;
-}
-
-function listenForErrors(client: object, listener: (cause: unknown) => void): () => void {
-  const emitter = toDuplicate(client);
-  emitter.on("error", listener);
-  return () => void emitter.off("error", listener);
-}
-
-/** Connects a duplicate, which subscribes with each connection. */
-function connect(duplicate: Duplicate, listener: SubscriberListener, subscribe: () => Promise<unknown>): void {
-  duplicate.on("error", listener.error);
-  duplicate.on("ready", () => void subscribe().then(() => listener.subscribed(), listener.error));
-  duplicate.connect().catch(listener.error);
-}
-
-function adaptIoredis(client: IoredisClient): ClientAdapter {
+  const isNodeRedis = "isReady" in client;
   return {
-    // A client with "lazyConnect" waits for its first command.
-    isReady: () => client.status === "ready" || client.status === "wait",
-    send: ([command = "", ...args]) => client.call(command, args),
+    // A client of ioredis with "lazyConnect" waits for its first command.
+    isReady: () => (isNodeRedis ? client.isReady : client.status === "ready" || client.status === "wait"),
+    send: ([command = "", ...args]) =>
+      isNodeRedis ? client.sendCommand([command, ...args]) : client.call(command, args),
     subscribe(channel, listener) {
-      const options = {
-        lazyConnect: true,
-        autoResubscribe: false,
-        enableOfflineQueue: true,
-        retryStrategy: retryDelayMs,
-      };
-      const duplicate = toDuplicate(client.duplicate(options));
-      duplicate.on("message", (_channel, text) => listener.text(String(text)));
-      connect(duplicate, listener, () => duplicate.subscribe(channel));
-      return () => void duplicate.disconnect();
-    },
-    onError: (listener) => listenForErrors(client, listener),
-  };
-}
-
-function adaptNodeRedis(client: NodeRedisClient): ClientAdapter {
-  return {
-    isReady: () => client.isReady,
-    send: (args) => client.sendCommand(args),
-    subscribe(channel, listener) {
-      const options: unknown = Reflect.get(client, "options");
-      const socket: unknown = isObject(options) ? Reflect.get(options, "socket") : undefined;
-      const duplicate = toDuplicate(
-        client.duplicate({
-          disableOfflineQueue: false,
-          socket: { ...(isObject(socket) && socket), reconnectStrategy: retryDelayMs },
-        }),
-      );
+      const duplicate = duplicateOf(client);
       const receive = (text: unknown): void => listener.text(String(text));
-      // The client subscribes again before it says that it is ready: then this resolves at once, and adds nothing.
-      connect(duplicate, listener, () => duplicate.subscribe(channel, receive));
+      duplicate.on("error", listener.error);
+      duplicate.on("message", (_channel, text) => receive(text));
+      duplicate.on("ready", () => {
+        // A client of redis has subscribed again before it is ready: then this resolves at once, and adds nothing.
+        const subscribed = isNodeRedis ? duplicate.subscribe(channel, receive) : duplicate.subscribe(channel);
+        void subscribed.then(() => listener.subscribed(), listener.error);
+      });
+      duplicate.connect().catch(listener.error);
       return () => {
-        if (duplicate.isOpen === true) duplicate.destroy();
+        if (!isNodeRedis) duplicate.disconnect();
+        else if (duplicate.isOpen === true) duplicate.destroy();
       };
     },
-    onError: (listener) => listenForErrors(client, listener),
+    onError(listener) {
+      toAny(client).on("error", listener);
+      return () => void toAny(client).off("error", listener);
+    },
   };
 }

@@ -4,11 +4,6 @@ import type { ClientAdapter } from "./client-adapter.ts";
 
 /** Milliseconds until a command counts as unanswered. */
 const timeoutMs = 1000;
-/** Characters of a key that is not hashed. */
-const maxKeyLength = 200;
-/** Begins a stored text that UTF-8 would not keep: its JSON follows. */
-const escape = "\u0000json:";
-
 /** The kinds of trouble that are reported. */
 export type Trouble = "away" | "deaf" | "full" | "garbage" | "foreign";
 
@@ -44,44 +39,27 @@ function troubleOf(cause: unknown): Trouble {
     : "away";
 }
 
-/** Returns false for a text with half of a surrogate pair, which UTF-8 cannot express. */
-function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
-}
-
-/** Returns the stored form of a text. It is the text, unless UTF-8 would lose a part of it. */
-export function toStored(text: string): string {
-  return isWellFormed(text) && !text.startsWith(escape) ? text : escape + JSON.stringify(text);
-}
-
-/** Returns the text of a stored form, or of a value of another program. */
-export function fromStored(stored: string): string {
-  if (!stored.startsWith(escape)) return stored;
-  try {
-    return String(JSON.parse(stored.slice(escape.length)));
-  } catch {
-    return stored;
-  }
-}
-
 /** A script in Lua. */
 export interface Script {
   readonly text: string;
   /** The name by which Redis finds a script that it has. */
   readonly sha: string;
+  /** Whether it runs under the prefix of another app, too. */
+  readonly isForAll: boolean;
 }
 
 /** Names a script. */
-export function toScript(text: string): Script {
-  return { text, sha: createHash("sha1").update(text).digest("hex") };
+export function toScript(text: string, isForAll = false): Script {
+  return { text, sha: createHash("sha1").update(text).digest("hex"), isForAll };
 }
 
 /** Sends commands over the author's client, each bounded in time, and none into a queue that waits for a connection. */
 export class Commands {
+  /** Whether the prefix belongs to another app: all commands are refused, except scripts for all. */
+  isForeign = false;
   readonly prefix: string;
   readonly #client: ClientAdapter;
   readonly #onTrouble: OnTrouble;
-  #isForeign = false;
   #unanswered = 0;
 
   constructor(client: ClientAdapter, prefix: string, onTrouble: OnTrouble) {
@@ -92,43 +70,31 @@ export class Commands {
 
   /** Whether a command would be sent: the client is connected, and each command that timed out was answered since. */
   get isReachable(): boolean {
-    return this.#client.isReady() && this.#unanswered === 0 && !this.#isForeign;
+    return this.#client.isReady() && this.#unanswered === 0 && !this.isForeign;
   }
 
-  /** Refuses all commands from now on, or not any longer, but those of `sendScript()`. */
-  setForeign(isForeign: boolean): void {
-    this.#isForeign = isForeign;
-  }
-
-  /** Returns the key in Redis. Long ones are hashed, and those that UTF-8 would not keep. */
+  /** Returns the key in Redis. JSON has an escape for each character that UTF-8 has not. */
   key(kind: string, name: string): string {
-    const isPlain = name.length <= maxKeyLength && isWellFormed(name);
-    return `${this.prefix}:${kind}${isPlain ? `:${name}` : `#${createHash("sha256").update(JSON.stringify(name)).digest("hex")}`}`;
+    return `${this.prefix}:${kind}:${JSON.stringify(name).slice(1, -1)}`;
   }
 
   /** Runs a command. Rejects with `UNAVAILABLE`. */
-  async run(...args: string[]): Promise<unknown> {
-    if (this.#isForeign) throw unavailable("foreign");
+  run(...args: string[]): Promise<unknown> {
     return this.#run(() => this.#client.send(args));
   }
 
-  /** Runs a script. Rejects with `UNAVAILABLE`. */
-  async eval(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#isForeign) throw unavailable("foreign");
-    return this.sendScript(script, keys, args);
-  }
-
-  /** Runs a script, also under the prefix of another app. Sends its text if Redis does not have it. */
-  sendScript({ text, sha }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  /** Runs a script, and sends its text if Redis does not have it. Rejects with `UNAVAILABLE`. */
+  eval({ text, sha, isForAll }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args];
     const sendText = (cause: unknown): Promise<unknown> =>
       cause instanceof Error && cause.message.startsWith("NOSCRIPT")
         ? this.#client.send(["EVAL", text, ...rest])
         : Promise.reject(cause);
-    return this.#run(() => this.#client.send(["EVALSHA", sha, ...rest]).catch(sendText));
+    return this.#run(() => this.#client.send(["EVALSHA", sha, ...rest]).catch(sendText), isForAll);
   }
 
-  async #run(send: () => Promise<unknown>): Promise<unknown> {
+  async #run(send: () => Promise<unknown>, isForAll = false): Promise<unknown> {
+    if (this.isForeign && !isForAll) throw unavailable("foreign");
     try {
       // While an earlier command has no answer, one more would wait behind it.
       if (!this.#client.isReady() || this.#unanswered > 0) throw unavailable("away");
@@ -142,25 +108,21 @@ export class Commands {
 
   #bound(reply: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      let state: "waiting" | "late" | "settled" = "waiting";
+      let late: NodeJS.Immediate | undefined;
+      let isLate = false;
       const end = (): void => {
-        if (state !== "waiting") return;
-        state = "late";
+        isLate = true;
         this.#unanswered++;
-        reject(
-          new SurfaceError(
-            "TIMEOUT",
-            `Cannot run a command: Redis did not answer within ${timeoutMs} ms; try again later`,
-          ),
-        );
+        const problem = `Redis did not answer within ${timeoutMs} ms; try again later`;
+        reject(new SurfaceError("TIMEOUT", `Cannot run a command: ${problem}`));
       };
       // After a pause of this process the answer may have arrived: Node reads it before it runs the immediate.
-      const timer = setTimeout(() => setImmediate(end), timeoutMs);
+      const timer = setTimeout(() => (late = setImmediate(end)), timeoutMs);
       // The client settles the reply when the connection is lost, or made again.
       const settle = (): void => {
         clearTimeout(timer);
-        if (state === "late") this.#unanswered--;
-        state = "settled";
+        clearImmediate(late);
+        if (isLate) this.#unanswered--;
       };
       reply.finally(settle).then(resolve, reject);
     });

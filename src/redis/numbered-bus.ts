@@ -3,7 +3,7 @@ import { flag, object, required, text as anyText, wholeNumber } from "../options
 import { parseJson } from "../schema/json.ts";
 
 const maxTextBytes = 65_536;
-/** Characters of a message on the channel, in which each of a text may be escaped. */
+/** Characters of a message on the channel, in which each of a text may be escaped. Longer ones are of another program. */
 const maxMessageLength = 1_000_000;
 /** Replicas whose numbers are remembered. */
 const maxHeard = 4096;
@@ -49,9 +49,8 @@ export class NumberedBus implements Bus {
 
   publish(topic: string, text: string): void {
     const message = JSON.stringify({ from: this.#deps.replica, number: ++this.#sent, topic, text });
-    const isLong = Buffer.byteLength(text) > maxTextBytes || message.length > maxMessageLength;
     const fail = (): void => void this.#losses++;
-    if (isLong) fail();
+    if (Buffer.byteLength(text) > maxTextBytes) fail();
     else this.#deps.publish(message).catch(fail);
   }
 
@@ -67,15 +66,15 @@ export class NumberedBus implements Bus {
     };
   }
 
-  /** Returns the next sign of life. Call `confirm` when it was published. */
-  beat(): { readonly message: string; readonly confirm: () => void } {
+  /** Returns the next sign of life, and the one that announces a loss. Call `confirm` when one of them was published. */
+  beat(): { readonly message: string; readonly messageOfLoss: string; readonly confirm: () => void } {
     const losses = this.#losses;
-    const message = JSON.stringify({ from: this.#deps.replica, number: this.#sent, lost: losses > this.#told });
+    const toMessage = (lost: boolean): string => JSON.stringify({ from: this.#deps.replica, number: this.#sent, lost });
     const confirm = (): void => {
       this.#told = losses;
       this.#echoesMissing++;
     };
-    return { message, confirm };
+    return { message: toMessage(losses > this.#told), messageOfLoss: toMessage(true), confirm };
   }
 
   /** Tells all listeners that messages may be lost. */

@@ -3,10 +3,11 @@ import type { Cluster, OpenClusterOptions, OpenedCluster } from "../cluster/clus
 import { SurfaceError } from "../errors.ts";
 import { matching, withDefault } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
+import { parseJson } from "../schema/json.ts";
 import { NumberedBus } from "./numbered-bus.ts";
 import { adaptClient, type ClientAdapter, type RedisClient } from "./client-adapter.ts";
 import { Commands, toScript, type Trouble, unavailable, unreachable } from "./commands.ts";
-import { createLimiter, createLog, createStore } from "./store.ts";
+import { createLimiter, createLog, createStore, readTexts } from "./store.ts";
 
 /** The version of everything that is kept under a prefix. */
 const formatVersion = 1;
@@ -16,21 +17,28 @@ const leaseMs = 10_000;
 const readyMs = 5000;
 /** Signs of life that a subscriber may miss until its connection is replaced. */
 const maxEchoesMissing = 3;
+/** The kinds of trouble that end with a sign of life. */
+const outages: readonly Trouble[] = ["away", "full"];
 
 /**
- * Claims the prefix if it has no format, and returns its format. Gives a sign of life if that is the one which this replica accepted.
- * Publishes first: a Redis that is full publishes all the same.
+ * Claims the prefix if it has no owner, and returns the owner, and whether it was claimed now. Gives a sign of life if this app owns it:
+ * a prefix without an owner may be that of a Redis which lost what it had. Publishes first: a Redis that is full publishes all the same.
  */
-const beatScript = toScript(`
-local format = redis.call('GET', KEYS[1])
-if not format then
+const beatScript = toScript(
+  `
+local owner = redis.call('GET', KEYS[1])
+local is_new = not owner
+if is_new then
   redis.call('SET', KEYS[1], ARGV[1])
-  format = ARGV[1]
+  owner = ARGV[1]
 end
-if format ~= ARGV[2] then return format end
-redis.call('PUBLISH', KEYS[3], ARGV[3])
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
-return format`);
+if owner == ARGV[1] then
+  redis.call('PUBLISH', KEYS[3], is_new and ARGV[4] or ARGV[2])
+  redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])
+end
+return { owner, is_new and 1 or 0 }`,
+  true,
+);
 
 /** Options of {@link redis}. */
 export interface RedisOptions {
@@ -78,16 +86,14 @@ class RedisCluster implements Cluster {
   readonly #openers = new Set<OpenClusterOptions>();
   readonly #troubles = new Set<Trouble>();
   #app = "";
-  /** The text of the format key that belongs to this app. A new one is that of an emptied Redis. */
-  #format = "";
+  /** Whether the prefix is known to be of this app. */
+  #isOwner = false;
   /** The times by {@link clocks} when the lease was last renewed. */
   #renewedAt = clocks();
   #lapses = 0;
   #isLapsed = false;
   #isSubscribed = false;
   #isBeating = false;
-  /** Milliseconds, as of `performance`, until which a client that is not connected yet is no trouble. */
-  #startsUntil = 0;
   /** The cause that is reported if the subscriber does not connect again soon. */
   #subscriberError: unknown;
   #endSubscription: () => void = () => {};
@@ -118,7 +124,7 @@ class RedisCluster implements Cluster {
   }
 
   get isAvailable(): boolean {
-    return this.#commands.isReachable && !this.#troubles.has("away") && !this.#troubles.has("full");
+    return this.#commands.isReachable && !outages.some((trouble) => this.#troubles.has(trouble));
   }
 
   get lapses(): number {
@@ -156,7 +162,6 @@ class RedisCluster implements Cluster {
 
   #start(app: string): void {
     this.#app = app;
-    this.#startsUntil = performance.now() + readyMs;
     this.#renew(clocks());
     this.#endErrors = this.#client.onError((cause) => this.#report("away", cause));
     this.#subscribe();
@@ -168,9 +173,8 @@ class RedisCluster implements Cluster {
     this.#timer = undefined;
     this.#endSubscription();
     this.#isSubscribed = false;
-    this.#format = "";
-    this.#refusal = undefined;
-    this.#commands.setForeign(false);
+    this.#isOwner = false;
+    this.#refuse(undefined);
     // Without an answer the lease ends by itself.
     await this.#commands.run("DEL", this.#commands.key("alive", this.replica)).catch(() => {});
     this.#endErrors();
@@ -217,19 +221,24 @@ class RedisCluster implements Cluster {
 
   /** Gives a sign of life. Resolves with `false` if Redis did not take it. */
   async #tryBeat(): Promise<boolean> {
-    const { message, confirm } = this.bus.beat();
+    const { message, messageOfLoss, confirm } = this.bus.beat();
     const sentAt = clocks();
+    const own = JSON.stringify({ version: formatVersion, app: this.#app });
     const keys = [`${this.#commands.prefix}:format`, this.#commands.key("alive", this.replica), this.#channel];
-    const mine = JSON.stringify({ version: formatVersion, app: this.#app, since: randomBytes(6).toString("hex") });
     try {
-      const args = [mine, this.#format, message, String(leaseMs)];
-      const format = String(await this.#commands.sendScript(beatScript, keys, args));
-      if (format !== this.#format) return this.#judge(format) && (await this.#tryBeat());
+      const reply = await this.#commands.eval(beatScript, keys, [own, message, String(leaseMs), messageOfLoss]);
+      const [owner, isNew] = readTexts(reply);
+      const problem = owner === own ? undefined : foreign(this.#commands.prefix, ownerOf(owner));
+      this.#refuse(problem);
+      if (problem !== undefined) {
+        this.#report("foreign", problem);
+        return false;
+      }
       confirm();
       this.#renew(sentAt);
-      this.#startsUntil = 0;
-      if (this.#troubles.has("away") || this.#troubles.has("full")) this.bus.gap();
-      for (const trouble of ["away", "full"] as const) this.#troubles.delete(trouble);
+      const ended = outages.filter((trouble) => this.#troubles.delete(trouble));
+      if (ended.length > 0 || (this.#isOwner && isNew === "1")) this.bus.gap();
+      this.#isOwner = true;
       return true;
     } catch {
       // The command reported it.
@@ -244,19 +253,10 @@ class RedisCluster implements Cluster {
     this.#isLapsed = false;
   }
 
-  /** Accepts the format that was found, or refuses every command. */
-  #judge(format: string): boolean {
-    const owner = ownerOf(format, this.#app);
-    this.#refusal = owner === undefined ? undefined : foreign(this.#commands.prefix, owner);
-    this.#commands.setForeign(owner !== undefined);
-    if (this.#refusal !== undefined) {
-      this.#report("foreign", this.#refusal);
-      return false;
-    }
-    // A format of a later time is that of a Redis which lost what it had.
-    if (this.#format !== "") this.bus.gap();
-    this.#format = format;
-    return true;
+  /** Refuses every command from now on, or none any more. */
+  #refuse(refusal: SurfaceError | undefined): void {
+    this.#refusal = refusal;
+    this.#commands.isForeign = refusal !== undefined;
   }
 
   #untilReady(opener: OpenClusterOptions): Promise<void> {
@@ -271,7 +271,7 @@ class RedisCluster implements Cluster {
       const settle = (): void => {
         if (!this.#openers.has(opener)) finish(unavailable("away"));
         else if (this.#refusal !== undefined) finish(this.#refusal);
-        else if (this.#format !== "" && this.#isSubscribed) finish();
+        else if (this.#isOwner && this.#isSubscribed) finish();
       };
       this.#waiting.push(settle);
       settle();
@@ -283,7 +283,8 @@ class RedisCluster implements Cluster {
   }
 
   #report(trouble: Trouble, cause: unknown): void {
-    if (this.#troubles.has(trouble) || (trouble === "away" && performance.now() < this.#startsUntil)) return;
+    // Until Redis was reached `ready` tells it.
+    if (this.#troubles.has(trouble) || (trouble === "away" && !this.#isOwner)) return;
     this.#troubles.add(trouble);
     for (const { report } of this.#openers) report(unavailable(trouble, cause));
   }
@@ -296,15 +297,10 @@ function foreign(prefix: string, owner: string): SurfaceError {
   );
 }
 
-/** Returns who owns a format, or `undefined` if it is this app. */
-function ownerOf(format: string, app: string): string | undefined {
-  try {
-    const owner: unknown = JSON.parse(format);
-    const [version, name] = ["version", "app"].map((field): unknown => Reflect.get(Object(owner), field));
-    if (version !== formatVersion)
-      return `version ${JSON.stringify(version)} of its format, and this is version ${formatVersion}`;
-    return name === app ? undefined : `the app ${JSON.stringify(name)}`;
-  } catch {
-    return "another program";
-  }
+/** Describes the owner of a prefix. */
+function ownerOf(text = ""): string {
+  const { version, app } = Object(parseJson(text)) as Readonly<Record<string, unknown>>;
+  if (version === undefined) return "another program";
+  if (version === formatVersion) return `the app ${JSON.stringify(app)}`;
+  return `version ${JSON.stringify(version)} of its format, and this is version ${formatVersion}`;
 }

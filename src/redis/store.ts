@@ -1,17 +1,15 @@
 import { SurfaceError } from "../errors.ts";
 import type { Limiter, ReplayEntry, ReplayLog, SharedStore } from "../cluster/cluster.ts";
-import { type Commands, fromStored, toScript, toStored } from "./commands.ts";
+import { toList } from "../schema/json.ts";
+import { type Commands, toScript } from "./commands.ts";
 
 const maxValueBytes = 1_048_576;
 const maxTtlMs = 1e12;
-const maxRead = 256;
-/** Bytes of a reply of `read()` after which it ends, so that a log of large entries is read in parts. */
-const maxReadBytes = 4 * maxValueBytes;
+/** Entries of a log in one reply, which is bounded by it. */
+const maxRead = 16;
 
 /** `now`: milliseconds by the clock of Redis. No replica's clock counts. */
 const now = `local time = redis.call('TIME') local now = time[1] * 1000 + time[2] / 1000 `;
-
-const time = toScript(`${now} return string.format('%.0f', math.floor(now))`);
 
 const swap = toScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -60,23 +58,9 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1`;
 
-/** Reads a few entries at a time, up to a number of entries and of bytes. */
-const read = toScript(`
-local found, bytes, after = {}, 0, ARGV[1] .. '-0'
-repeat
-  local some = redis.call('XRANGE', KEYS[1], '(' .. after, '+', 'COUNT', 16)
-  for _, entry in ipairs(some) do
-    found[#found + 1] = { entry[1], entry[2][1], entry[2][2] }
-    bytes = bytes + string.len(entry[2][2])
-    after = entry[1]
-    if #found >= tonumber(ARGV[2]) or bytes >= tonumber(ARGV[3]) then return found end
-  end
-until #some < 16
-return found`);
-
 function fit(value: string): string {
   const bytes = Buffer.byteLength(value);
-  if (bytes <= maxValueBytes) return toStored(value);
+  if (bytes <= maxValueBytes) return value;
   throw new SurfaceError(
     "OVERFLOW",
     `Cannot keep a value in the shared store: it has ${bytes} bytes; at most ${maxValueBytes} are allowed`,
@@ -92,13 +76,13 @@ export function createStore(commands: Commands): SharedStore {
   const value = (key: string): string => commands.key("value", key);
   return {
     async now() {
-      return Number(await commands.eval(time, [], []));
+      const [seconds, micros] = readTexts(await commands.run("TIME"));
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     },
     async get(key) {
       const reply = await commands.run("GET", value(key));
       // A client may be set to return bytes.
-      const text = Buffer.isBuffer(reply) ? reply.toString() : reply;
-      return typeof text === "string" ? fromStored(text) : undefined;
+      return typeof reply === "string" || Buffer.isBuffer(reply) ? String(reply) : undefined;
     },
     async set(key, text, ttlMs) {
       await commands.run("SET", value(key), fit(text), "PX", toTtl(ttlMs));
@@ -108,20 +92,16 @@ export function createStore(commands: Commands): SharedStore {
       return reply !== null && reply !== undefined;
     },
     swap: async (key, { before, after }, ttlMs) =>
-      isOne(await commands.eval(swap, [value(key)], [toStored(before), fit(after), toTtl(ttlMs)])),
+      isOne(await commands.eval(swap, [value(key)], [before, fit(after), toTtl(ttlMs)])),
     renew: async (key, ttlMs) => isOne(await commands.run("PEXPIRE", value(key), toTtl(ttlMs))),
     delete: async (key) => isOne(await commands.run("DEL", value(key))),
     async take(member, places, ttlMs) {
       const keys = places.map(({ group }) => commands.key("group", group));
-      const reply = await commands.eval(take, keys, [
-        toStored(member),
-        toTtl(ttlMs),
-        ...places.map(({ most }) => String(most)),
-      ]);
+      const reply = await commands.eval(take, keys, [member, toTtl(ttlMs), ...places.map(({ most }) => String(most))]);
       return places[Number(reply) - 1]?.group;
     },
     async leave(member, groups) {
-      await Promise.all(groups.map((group) => commands.run("ZREM", commands.key("group", group), toStored(member))));
+      await Promise.all(groups.map((group) => commands.run("ZREM", commands.key("group", group), member)));
     },
   };
 }
@@ -137,21 +117,24 @@ export function createLog(commands: Commands): ReplayLog {
         ),
       ),
     async read(key, after) {
-      const reply = await commands.eval(
-        read,
-        [commands.key("log", key)],
-        [String(after), String(maxRead), String(maxReadBytes)],
-      );
-      return Array.isArray(reply) ? reply.flatMap(toEntry) : [];
+      const from = `(${after}-0`;
+      const reply = await commands.run("XRANGE", commands.key("log", key), from, "+", "COUNT", String(maxRead));
+      return toList(reply).flatMap(toEntry);
     },
   };
 }
 
+/** Reads a reply that is a list of texts, bytes or numbers. */
+export function readTexts(reply: unknown): readonly string[] {
+  return toList(reply).map(String);
+}
+
 /** Reads an entry. One of another program has another form, and is left out. */
 function toEntry(reply: unknown): readonly ReplayEntry[] {
-  const [id, name, text] = Array.isArray(reply) ? reply.map(String) : [];
-  if (id === undefined || name !== "t" || text === undefined || !id.endsWith("-0")) return [];
-  return [{ number: Number(id.slice(0, -2)), text: fromStored(text) }];
+  const [id, fields]: readonly unknown[] = toList(reply);
+  const [name, text] = readTexts(fields);
+  const [, number] = /^(\d+)-0$/.exec(String(id)) ?? [];
+  return name !== "t" || text === undefined || number === undefined ? [] : [{ number: Number(number), text }];
 }
 
 /** Creates the token buckets on Redis. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { Cluster } from "../../src/cluster/cluster.ts";
+import type { Cluster, ReplayEntry } from "../../src/cluster/cluster.ts";
 import { until } from "./until.ts";
 
 /** Opens a cluster of one more replica, and closes it at the end of the test. */
@@ -68,23 +68,14 @@ export function describeCluster(name: string, join: Join): void {
 function testStore(join: Join): void {
   it.each(keys)("get() returns the value of exactly its key when the key is %j", async (key) => {
     const [a, b] = [await join(), await join()];
-    for (const [index, one] of keys.entries()) await a.store.set(one, `value ${index} ${one}`, minute);
-    expect(await b.store.get(key)).toBe(`value ${keys.indexOf(key)} ${key}`);
+    for (const [index, one] of keys.entries()) await a.store.set(one, `value ${index}`, minute);
+    expect(await b.store.get(key)).toBe(`value ${keys.indexOf(key)}`);
     expect(await b.store.get(`${key}x`)).toBeUndefined();
   });
 
   it("get() returns the same text when it has every kind of character", async () => {
     const { store } = await join();
-    for (const text of [
-      "",
-      "\uD800x",
-      '\u0000json:"x"',
-      "\u0000\uFFFF\r\n",
-      "🙂".repeat(1000),
-      '{"a":[1]}',
-      "12",
-      "nil",
-    ]) {
+    for (const text of ["", '\u0000json:"x"', "\u0000\uFFFF\r\n", "🙂".repeat(1000), '{"a":[1]}', "12", "nil"]) {
       await store.set("k", text, minute);
       expect(await store.get("k")).toBe(text);
     }
@@ -265,31 +256,37 @@ function testBus(join: Join): void {
   });
 }
 
+/** Reads a log until its end. */
+async function readAll({ log }: Cluster): Promise<readonly ReplayEntry[]> {
+  const found: ReplayEntry[] = [];
+  for (let size = 1; size > 0;) {
+    const entries = await log.read("l", found.at(-1)?.number ?? 0);
+    size = entries.length;
+    found.push(...entries);
+  }
+  return found;
+}
+
 function testLog(join: Join): void {
   const bounds = { maxEntries: 1000, ttlMs: minute };
 
-  it("read() returns at most 256 entries behind a number when a log is long", async () => {
+  it("read() returns every entry behind a number when it is called until the end of a log", async () => {
     const [a, b] = [await join(), await join()];
     const entries = Array.from({ length: 300 }, (_, index) => ({ number: index + 1, text: `e${index} \n🙂` }));
     const appended = await Promise.all(entries.map((entry) => a.log.append("l", entry, bounds)));
     expect(appended).toEqual(entries.map(() => true));
-    expect(await b.log.read("l", 0)).toEqual(entries.slice(0, 256));
-    expect(await b.log.read("l", 256)).toEqual(entries.slice(256));
+    expect(await readAll(b)).toEqual(entries);
+    expect((await b.log.read("l", 256))[0]).toEqual(entries[256]);
     expect(await b.log.read("l", 300)).toEqual([]);
     expect(await b.log.read("unknown", 0)).toEqual([]);
   });
 
-  it("read() returns every entry when it is called until the end of a log of large ones", async () => {
-    const { log } = await join();
+  it("read() returns a part of a log when its entries are large", async () => {
+    const replica = await join();
     const text = "x".repeat(1_048_576);
-    for (let number = 1; number <= 9; number++) await log.append("l", { number, text }, bounds);
-    const found: number[] = [];
-    for (let size = 1; size > 0;) {
-      const entries = await log.read("l", found.at(-1) ?? 0);
-      size = entries.length;
-      found.push(...entries.map(({ number }) => number));
-    }
-    expect(found).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    for (let number = 1; number <= 20; number++) await replica.log.append("l", { number, text }, bounds);
+    expect((await replica.log.read("l", 0)).length).toBeLessThan(20);
+    expect(await readAll(replica)).toHaveLength(20);
   });
 
   it("append() lets exactly one succeed when two replicas append the same number", async () => {
@@ -305,10 +302,10 @@ function testLog(join: Join): void {
   });
 
   it("append() drops the oldest entries and read() shows only the newest when a log is bounded", async () => {
-    const { log } = await join();
+    const replica = await join();
     for (let number = 1; number <= 400; number++)
-      await log.append("l", { number, text: "t" }, { ...bounds, maxEntries: 20 });
-    const kept = await log.read("l", 0);
+      await replica.log.append("l", { number, text: "t" }, { ...bounds, maxEntries: 20 });
+    const kept = await readAll(replica);
     expect(kept.length).toBeGreaterThanOrEqual(20);
     expect(kept.length).toBeLessThan(256);
     expect(kept.at(-1)?.number).toBe(400);

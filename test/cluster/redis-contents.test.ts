@@ -21,7 +21,7 @@ describe.runIf(hasRedis)(`bad contents of Redis${whyNoRedis}`, () => {
     ["another app", `{"version":1,"app":"other","since":"x"}`, 'the app "other"'],
     ["another version of the format", `{"version":2,"app":"app","since":"x"}`, "version 2"],
     ["another program", "hello", "another program"],
-    ["JSON of another program", "null", "version undefined"],
+    ["JSON of another program", "null", "another program"],
   ])(
     "a replica is refused with a sentence, and changes nothing, when the prefix belongs to %s",
     async (_whose, format, part) => {

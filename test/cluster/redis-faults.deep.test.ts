@@ -114,10 +114,10 @@ describe.runIf(hasRedis).each(Object.entries(newest))(`faults of Redis under %s$
   });
 
   it("the bus has a gap when Redis loses its data and keeps its connections", async () => {
-    const received = collect(await join(), "t");
+    const received = [collect(await join(), "t"), collect(await join(), "t")];
     await server.run("FLUSHALL");
-    await until(() => received.includes("GAP"));
-    expect(received).toEqual(["GAP"]);
+    await until(() => received.every((texts) => texts.length > 0));
+    expect(received).toEqual([["GAP"], ["GAP"]]);
   });
 
   it("a subscriber that is too slow gets a gap when Redis cuts it", async () => {
@@ -169,11 +169,11 @@ describe.runIf(hasRedis).each(Object.entries(newest))(`faults of Redis under %s$
     const opened = cluster.open({ app: "app", report });
     atEndOfTest(() => opened.close());
     await expect(opened.ready).rejects.toEqual(away);
-    await until(() => report.mock.calls.length > 0);
     await server.start();
     await until(() => cluster.isAvailable);
     await cluster.open({ app: "app", report }).ready;
-    expect(report.mock.calls).toEqual([[away]]);
+    // `ready` has told it.
+    expect(report.mock.calls).toEqual([]);
   });
 
   it("the subscriber is replaced, and reported once, when it receives nothing", async () => {

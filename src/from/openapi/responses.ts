@@ -164,3 +164,14 @@ export async function toRefusal(response: OpenApiResponse, { errorOf }: Declared
   }
   return new Refusal(code, message, details);
 }
+
+/** Returns the refusal for a response with a status of 5xx or 3xx. After either, a change may have been made. */
+export function toFailedRefusal(status: number, isRead: boolean): Refusal {
+  const problem =
+    status < 500 ? `answered with status ${status}, a redirect that is not followed` : `failed with status ${status}`;
+  const message = `the API ${problem}`;
+  const code = `UPSTREAM_${status}`;
+  if (isRead) return status < 500 ? new Refusal(code, message) : createRetryable(code, message);
+  const advice = "whether the change was made is unknown: read the state before you try again";
+  return new Refusal("OUTCOME_UNKNOWN", `${message}, and ${advice}`);
+}

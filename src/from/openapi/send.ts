@@ -6,7 +6,14 @@ import type { RpcCall } from "../rpc/procedure.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { isHeaderName, type ArgumentOf, type RequestInput } from "./parameters.ts";
 import { isHeaderText, toHeader, type UrlTemplate } from "./request-url.ts";
-import { discard, readResult, toRefusal, type DeclaredResponses, type OpenApiResponse } from "./responses.ts";
+import {
+  discard,
+  readResult,
+  toFailedRefusal,
+  toRefusal,
+  type DeclaredResponses,
+  type OpenApiResponse,
+} from "./responses.ts";
 
 /** An operation as `credentials` sees it. */
 export interface OpenApiOperation {
@@ -99,11 +106,11 @@ async function readCredentials(prepared: PreparedOperation, call: RpcCall): Prom
 /**
  * Sends the request of a call, and returns the result.
  *
- * @throws Refusal for an argument that its place cannot hold, and for a response with a status of 4xx; SurfaceError `OUTCOME_UNKNOWN`,
- * `INVALID_OUTPUT`; an error to mask.
+ * @throws Refusal for an argument that its place cannot hold, and for a response with another status than 2xx; SurfaceError
+ * `OUTCOME_UNKNOWN`, `INVALID_OUTPUT`; an error to mask.
  */
 export async function send(prepared: PreparedOperation, args: JsonObject, call: RpcCall): Promise<unknown> {
-  const { about, input, responses, url, fetch } = prepared;
+  const { about, input, url, fetch } = prepared;
   const argumentOf = input.argumentsOf(args);
   const target = url.build(argumentOf);
   const headers = { ...toHeaders(input, argumentOf), ...(await readCredentials(prepared, call)) };
@@ -118,18 +125,17 @@ export async function send(prepared: PreparedOperation, args: JsonObject, call: 
     signal: call.signal,
   };
   try {
-    return await toResult(await fetch(target.href, request), responses);
+    return await toResult(await fetch(target.href, request), prepared);
   } catch (cause) {
     if (call.signal.aborted) throw call.signal.reason;
     throw cause instanceof Refusal || cause instanceof SurfaceError ? cause : toFailure(cause, prepared);
   }
 }
 
-async function toResult(response: OpenApiResponse, responses: DeclaredResponses): Promise<unknown> {
+async function toResult(response: OpenApiResponse, { isRead, responses }: PreparedOperation): Promise<unknown> {
   const { status } = response;
   if (status >= 200 && status < 300) return readResult(response, responses);
   if (status >= 400 && status < 500) throw await toRefusal(response, responses);
   discard(response);
-  const why = status >= 500 ? "it failed" : "redirects are not followed";
-  throw new SurfaceError("INTERNAL", `Cannot use a response of the API with status ${status}: ${why}`);
+  throw toFailedRefusal(status, isRead);
 }

@@ -301,13 +301,22 @@ describe("a response", () => {
     },
   );
 
-  it.each([500, 503, 301, 307, 304])("of %d is masked", async (status) => {
+  it.each([
+    [500, "the API failed with status 500"],
+    [503, "the API failed with status 503"],
+    [301, "the API answered with status 301, a redirect that is not followed"],
+    [303, "the API answered with status 303, a redirect that is not followed"],
+    [307, "the API answered with status 307, a redirect that is not followed"],
+  ])("of %d names the status alone, and leaves the outcome of a change unknown", async (status, problem) => {
     api.answer = (_, response) =>
       json(response, status, { value: { at: "db.js" }, headers: { location: "http://127.0.0.1:1/steal" } });
-    const text = textIn(await show());
-    expect(text).toMatch(/^INTERNAL: an internal error occurred; it is logged under [0-9a-f-]+$/);
-    expect(logged()).toContain(`status ${status}`);
-    expect(api.received).toHaveLength(1);
+    expect(textIn(await show())).toBe(`UPSTREAM_${status}: ${problem}`);
+    const { retryable } = errorIn(await show()) as { readonly retryable?: boolean };
+    expect(retryable).toBe(status >= 500 ? true : undefined);
+    expect(textIn(await call(clientOf(), "createPet", { body: { name: "R" } }))).toBe(
+      `OUTCOME_UNKNOWN: ${problem}, and whether the change was made is unknown: read the state before you try again`,
+    );
+    expect(api.received).toHaveLength(3);
   });
 
   it("that is a text is the content of a resource as it is, with the media type of the document", async () => {

@@ -299,7 +299,8 @@ function foreign(prefix: string, owner: string): SurfaceError {
 
 /** Describes the owner of a prefix. */
 function ownerOf(text = ""): string {
-  const { version, app } = Object(parseJson(text)) as Readonly<Record<string, unknown>>;
+  const owner = parseJson(text);
+  const [version, app] = ["version", "app"].map((field): unknown => Reflect.get(Object(owner), field));
   if (version === undefined) return "another program";
   if (version === formatVersion) return `the app ${JSON.stringify(app)}`;
   return `version ${JSON.stringify(version)} of its format, and this is version ${formatVersion}`;

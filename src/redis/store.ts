@@ -6,7 +6,7 @@ import { type Commands, toScript } from "./commands.ts";
 const maxValueBytes = 1_048_576;
 const maxTtlMs = 1e12;
 /** Entries of a log in one reply, which is bounded by it. */
-const maxRead = 16;
+const maxRead = 8;
 
 /** `now`: milliseconds by the clock of Redis. No replica's clock counts. */
 const now = `local time = redis.call('TIME') local now = time[1] * 1000 + time[2] / 1000 `;

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../src/errors.ts";
 import type { Bucket, Limiter, ReplayEntry, ReplayLog, SharedPlace, SharedStore } from "../../src/cluster/cluster.ts";
 
 const maxValueBytes = 1_048_576;
-const maxRead = 16;
+const maxRead = 8;
 
 interface Kept {
   readonly value: string;

@@ -7,10 +7,10 @@ import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { CallContext } from "./call-context.ts";
-import { createNotFound } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { noteAnswered, noteAsked, type ObservedQuestion } from "./observed-call.ts";
 import { CallRounds, digestJson, questionsOf } from "./questions.ts";
+import { createNotFound } from "../catalog/outcome.ts";
 
 /** The earlier rounds of a call that ended with questions. */
 export interface Resumed {

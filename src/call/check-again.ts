@@ -1,4 +1,4 @@
-import { operationNotFound } from "../catalog/outcome.ts";
+import { createNotFound } from "../catalog/outcome.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
@@ -45,11 +45,6 @@ function assertMayAct({ entry, input }: Checked, args: JsonObject, caller: Calle
 
 /** The maximum number of repeated checks of a call: a source may list another operation each time. */
 const maxTimes = 3;
-
-/** Creates the refusal of an operation that was replaced or hidden. */
-export function createNotFound(): Refusal {
-  return new Refusal(operationNotFound.code, operationNotFound.message);
-}
 
 /** Returns the properties that decide who may call an entry: its id, its rights, and whether it only reads. */
 function accessOf({ id, scopes, requires, hints, isInternal = false }: ToolEntry): string {

@@ -1,4 +1,4 @@
-import { SurfaceError, type Issue } from "../errors.ts";
+import { Refusal, SurfaceError, type Issue } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asking } from "./asking/asking.ts";
 import type { NestedCall } from "./entry.ts";
@@ -65,6 +65,11 @@ export type ToolOutcome =
 export const operationNotFound: ErrorResult = Object.freeze(
   createErrorResult("OPERATION_NOT_FOUND", "there is no operation of this name"),
 );
+
+/** Creates the same as an error. */
+export function createNotFound(): Refusal {
+  return new Refusal(operationNotFound.code, operationNotFound.message);
+}
 
 /** Rejects a nested call where none can be made, as if the tool did not exist. */
 export function rejectNestedCall(_nested: NestedCall): Promise<ToolOutcome> {

@@ -1,6 +1,6 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import { newestLegacyVersion, rpcCodes } from "../mcp/protocol.ts";
-import { isJsonObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { isJsonObject, parseObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { withTimeout } from "../surface/system-clock.ts";
 import { refused } from "./cli-errors.ts";
 import { readVersion } from "./files.ts";
@@ -46,15 +46,6 @@ interface OpenRequest {
   readonly reject: (cause: unknown) => void;
 }
 
-function parseMessage(text: string): JsonObject {
-  try {
-    const message: unknown = JSON.parse(text);
-    return isJsonObject(message) ? message : {};
-  } catch {
-    return {};
-  }
-}
-
 /** The code of the error that a server answered with. */
 export const serverErrorCode = "SERVER_ERROR";
 
@@ -74,7 +65,7 @@ export class McpClient {
   constructor(options: McpClientOptions) {
     this.#options = options;
     this.#transport = options.open({
-      receive: (text) => this.#receive(parseMessage(text)),
+      receive: (text) => this.#receive(parseObject(text)),
       failed: (cause) => this.#fail(cause),
     });
   }

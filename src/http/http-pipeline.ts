@@ -7,10 +7,9 @@ import {
   type ParsedFrame,
   type RequestFrame,
 } from "../mcp/parse-frame.ts";
-import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
+import { ownParam, rpcCodes, toInternalAnswer, toRpcError } from "../mcp/protocol.ts";
 import type { RefusalStage } from "../observe/observation.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
-import { internalError } from "../surface/fault.ts";
 import { budgetKeyOf } from "./admission.ts";
 import type { Authenticator } from "./auth/create-authenticator.ts";
 import { HeldBytes, decodeBody } from "./body.ts";
@@ -271,8 +270,6 @@ export class HttpPipeline {
   /** Reports a fault, and answers with its correlation id. */
   #fail(reply: HttpReply, cause: unknown): void {
     const { runtime, responder } = this.#deps.setting;
-    const { correlationId } = internalError(cause, "a request over HTTP", runtime.report);
-    const error = toRpcError(rpcCodes.internal, "Internal error", { correlationId });
-    responder.answer(reply, error, { status: 500 });
+    responder.answer(reply, toInternalAnswer(cause, "a request over HTTP", runtime.report), { status: 500 });
   }
 }

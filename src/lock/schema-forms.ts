@@ -1,12 +1,8 @@
-import { canonicalText, isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import { compareJson, isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { copySchemas, isAnnotation } from "../schema/keywords.ts";
 
 /** Keywords whose value is a list that means the same in any order. */
 const unorderedKeywords: ReadonlySet<string> = new Set(["type", "enum", "required", "allOf", "anyOf", "oneOf"]);
-
-function compareTexts(first: JsonValue, second: JsonValue): number {
-  return canonicalText(first) < canonicalText(second) ? -1 : 1;
-}
 
 /** Copies a schema with each node replaced, the innermost first. */
 function mapNodes(node: JsonSchema, replace: (node: JsonObject) => JsonObject): JsonObject {
@@ -20,7 +16,7 @@ function mapNodes(node: JsonSchema, replace: (node: JsonObject) => JsonObject): 
 function sortLists(node: JsonObject): JsonObject {
   const entries = Object.entries(node).map(([key, value]) => [
     key,
-    unorderedKeywords.has(key) && Array.isArray(value) ? value.toSorted(compareTexts) : value,
+    unorderedKeywords.has(key) && Array.isArray(value) ? value.toSorted(compareJson) : value,
   ]);
   // Each value is that of the node, or a copy of it.
   return Object.fromEntries(entries) as JsonObject;

@@ -8,22 +8,23 @@ import type { ObservedChannel } from "../observe/observed-channel.ts";
 import { observeRequest, tellRefused, type ObservedRequest } from "./observed-request.ts";
 import { capabilitiesOf } from "./envelope.ts";
 import { readClientExtensions, type ClientExtension } from "./extensions/extensions.ts";
-import { methodsOf, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
+import { methodsOf, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import { downgrade } from "./protocol-features.ts";
 import {
   busy,
   closing,
   duplicateId,
-  type Era,
-  type LogLevels,
   metaOf,
   newestLegacyVersion,
+  toInternalAnswer,
+  unknownMethod,
+  unrecorded,
+  type Era,
+  type LogLevels,
   type RequestId,
   type RpcAnswer,
   type RpcError,
-  unknownMethod,
-  unrecorded,
 } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -345,7 +346,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
       request.answer(version !== undefined && version < newestLegacyVersion ? downgrade(answer, version) : answer);
     } catch (cause) {
       try {
-        request.answer(toInternalAnswer(cause, method, report));
+        request.answer(toInternalAnswer(cause, `method "${method}"`, report));
       } catch (again) {
         void internalError(again, `method "${method}"`, report);
       }
@@ -462,7 +463,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
       if (!subscriptions.serve(request)) this.answer(key, unknownMethod);
     } catch (cause) {
       subscriptions.cancel(key);
-      this.answer(key, toInternalAnswer(cause, request.frame.method, runtime.report));
+      this.answer(key, toInternalAnswer(cause, `method "${request.frame.method}"`, runtime.report));
     }
   }
 
@@ -487,7 +488,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
   #run(request: HandledRequest<TRequest>): void {
     const { runtime } = this.#deps;
     const fail = (cause: unknown): void => {
-      this.#settle(request, toInternalAnswer(cause, request.frame.method, runtime.report));
+      this.#settle(request, toInternalAnswer(cause, `method "${request.frame.method}"`, runtime.report));
     };
     let answering: RpcAnswer | Promise<RpcAnswer>;
     try {

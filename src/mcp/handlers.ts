@@ -14,6 +14,7 @@ import { createCompleteHandler } from "./complete-handler.ts";
 import { findExtended, listedBy, extensionMethodsOf, type Extension } from "./extensions/extensions.ts";
 import type { LargeValues, Readable } from "./large-values.ts";
 import {
+  badUri,
   bytesOver,
   ownParam,
   rpcCodes,
@@ -102,8 +103,6 @@ const badToolParams = toRpcError(
   rpcCodes.invalidParams,
   'Invalid params: "name" must be a string and "arguments" an object',
 );
-
-const badReadParams = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
 
 /** A result in which the author reports a failure has no code. */
 const reportsFailure = Object.freeze({ failure: Object.freeze({}) });
@@ -264,7 +263,7 @@ function createReadHandler(source: HandlerSource): Handler {
     view.resource(uri) ?? findExtended(source.extensions, uri, view);
   return (params, request) => {
     const uri = ownParam(params, "uri");
-    if (typeof uri !== "string") return badReadParams;
+    if (typeof uri !== "string") return badUri;
     const isFound = (shown: ResolvedView | undefined): boolean => shown !== undefined && find(uri, shown) !== undefined;
     const { call, view } = request;
     call.reached("gate");

@@ -1,7 +1,6 @@
-import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { Handler } from "./handlers.ts";
 import { createHandshake } from "./handshake.ts";
-import { emptyResult, rpcCodes, toRpcError, unknownMethod, type Era, type RpcAnswer } from "./protocol.ts";
+import { emptyResult, unknownMethod, type Era } from "./protocol.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** Queue of a method's requests: behind calls, which may take minutes, or behind reads. `none`: they do not wait. */
@@ -56,10 +55,4 @@ export function methodsOf(runtime: AppRuntime): Methods {
   const methods = known.get(runtime) ?? createMethods(runtime);
   known.set(runtime, methods);
   return methods;
-}
-
-/** Returns the answer for a method that threw. Its correlation id names the entry in the author's log. */
-export function toInternalAnswer(cause: unknown, method: string, report: FaultReporter): RpcAnswer {
-  const { correlationId } = internalError(cause, `method "${method}"`, report);
-  return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
 }

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { ClientExtension } from "./extensions/extensions.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { ServerInfo } from "./servable-app.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
@@ -116,6 +117,12 @@ export function toRpcResult(
   return { kind: "result", body, meta, cacheable, introduces, failure, ...(asks === undefined ? {} : { asks }) };
 }
 
+/** Reports a fault, and returns the answer to its request. The correlation id names the entry in the author's log. */
+export function toInternalAnswer(cause: unknown, where: string, report: FaultReporter): RpcError {
+  const { correlationId } = internalError(cause, where, report);
+  return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+}
+
 /** The id of a JSON-RPC request, never `null`. */
 export type RequestId = string | number;
 
@@ -195,6 +202,9 @@ export const closing: RpcError = toRpcError(rpcCodes.busy, "Server busy: it is c
 
 /** The error for a method that the app or the era does not have. */
 export const unknownMethod: RpcError = toRpcError(rpcCodes.methodNotFound, "Method not found");
+
+/** The error for a request whose resource is not named. */
+export const badUri: RpcError = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
 
 /** The error for a session that does not exist, or that belongs to another caller. */
 export const sessionNotFound: RpcError = toRpcError(rpcCodes.sessionNotFound, "Session not found");

@@ -45,6 +45,11 @@ export function canonicalText(json: JsonValue): string {
   return JSON.stringify(json, (_, value: unknown) => (isJsonObject(value) ? sortKeys(value) : value));
 }
 
+/** Orders values by their canonical texts. */
+export function compareJson(first: JsonValue, second: JsonValue): number {
+  return canonicalText(first) < canonicalText(second) ? -1 : 1;
+}
+
 function sortKeys(object: JsonObject): JsonObject {
   const entries = Object.entries(object);
   // Object.fromEntries defines, so that `__proto__` stays a key.
@@ -58,6 +63,12 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the object of a JSON text; an empty one for any other text. */
+export function parseObject(text: string): JsonObject {
+  const read = parseJson(text);
+  return isJsonObject(read) ? read : {};
 }
 
 /** Freezes JSON data at every level and returns it. */

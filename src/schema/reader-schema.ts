@@ -1,4 +1,4 @@
-import { canonicalText, isJsonObject } from "./json.ts";
+import { compareJson, isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { compareKeywords, copySchemas, isAnnotation } from "./keywords.ts";
 import { openMembers } from "./normalise.ts";
@@ -117,7 +117,7 @@ function toShape(node: JsonSchema): JsonObject {
     if (key === wireKey || (key === "pattern" && node["format"] !== undefined)) continue;
     // A schema of one constant has two spellings.
     if (key === "const") copy["enum"] = [value];
-    else if (unorderedKeywords.has(key) && Array.isArray(value)) copy[key] = value.toSorted(byText);
+    else if (unorderedKeywords.has(key) && Array.isArray(value)) copy[key] = value.toSorted(compareJson);
     // The reader's schema is JSON, and so are its parts.
     else copy[key] = copySchemas({ key, value }, (part) => toPartShape(part as JsonValue)) ?? value;
   }
@@ -126,8 +126,4 @@ function toShape(node: JsonSchema): JsonObject {
 
 function toPartShape(value: JsonValue): JsonValue {
   return isJsonObject(value) ? toShape(value) : value;
-}
-
-function byText(first: JsonValue, second: JsonValue): number {
-  return canonicalText(first) < canonicalText(second) ? -1 : 1;
 }

@@ -2,11 +2,17 @@ import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/limit-call.ts";
 import { createQueues, ClientRequest, Dispatcher, type AdmittedRequest } from "../mcp/dispatcher.ts";
 import { readClientExtensions, type ClientExtension } from "../mcp/extensions/extensions.ts";
-import { toInternalAnswer } from "../mcp/methods.ts";
 import { ObservedChannel } from "../observe/observed-channel.ts";
 import { tellRefused } from "../mcp/observed-request.ts";
 import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
-import { closing, progressTokenOf, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
+import {
+  closing,
+  progressTokenOf,
+  sessionNotFound,
+  toInternalAnswer,
+  type RpcAnswer,
+  type RpcError,
+} from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
@@ -222,7 +228,7 @@ export class V1Connection {
         extra.signal,
       );
     } catch (cause) {
-      settle(toInternalAnswer(cause, method, runtime.report));
+      settle(toInternalAnswer(cause, `method "${method}"`, runtime.report));
     }
   }
 

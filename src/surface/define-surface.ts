@@ -67,10 +67,16 @@ function undefinable(code: "INVALID_NAME" | "INVALID_MEMBER", surface: string, p
   return new SurfaceError(code, `Cannot define surface "${surface}": ${problem}`);
 }
 
+/** The form of the key of a member, for messages. */
+export const keyRule: string = `letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`;
+
+/** Tells whether a text has the form of a key. */
+export function isKey(key: string): boolean {
+  return keyPattern.test(key) && key.length <= maxKeyLength;
+}
+
 function assertKey(surface: string, key: string): void {
-  if (keyPattern.test(key) && key.length <= maxKeyLength) return;
-  const rule = `letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`;
-  throw undefinable("INVALID_NAME", surface, `the key "${key}" must be ${rule}`);
+  if (!isKey(key)) throw undefinable("INVALID_NAME", surface, `the key "${key}" must be ${keyRule}`);
 }
 
 function assertMember(surface: string, key: string, member: unknown): void {

@@ -10,6 +10,7 @@ import { createReporter, type FaultOptions } from "./fault.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
 import { createChannel, createOwner, type Owner } from "./owner/create-owner.ts";
+import { isPlainObject } from "../schema/json.ts";
 
 /** The property with the channel of a live surface, for links. */
 export const kChannel: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.channel");
@@ -36,11 +37,6 @@ export type ImplementOptions = FaultOptions;
 
 const fields: OptionFields<ImplementOptions> = { onFault: callable, toRefusal: callable };
 
-function isPlain(handlers: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(handlers);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
 /** Returns the handlers, or the prototype of their class, that has a handler as its own property. Leaves out what every object has. */
 function findHolder(handlers: object, key: string): object | undefined {
   if (Object.hasOwn(handlers, key)) return handlers;
@@ -60,7 +56,7 @@ function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string
     throw new SurfaceError("MISSING_HANDLER", `${doing}: the second argument must be an object of handlers`);
   }
   // An instance of a class may have other fields.
-  const keys = isPlain(handlers) ? Object.keys(handlers) : [];
+  const keys = isPlainObject(handlers) ? Object.keys(handlers) : [];
   const unknown = keys.find((key) => memberOf(surface, key) === undefined);
   const missing = Object.keys(surface.members).find((key) => findHolder(handlers, key) === undefined);
   if (missing !== undefined) {

@@ -29,6 +29,7 @@ import { followChanges, type FailureState } from "../resources/follow-changes.ts
 import { assertFreeUri, readFreeTemplate } from "../uri-syntax.ts";
 import { handler, readEntry, standardSchema, type BespokeArguments } from "./bespoke-tool.ts";
 import { assertCompleters, toCompleter, type AnyBespokeCompleters, type BespokeCompleters } from "./completers.ts";
+import { isKey, keyRule } from "../../surface/define-surface.ts";
 
 /** A hand-written resource; with the options of collections, whose errors say that they are for collections. */
 interface GivenResource extends CollectionResourceOptions<unknown, unknown> {
@@ -53,16 +54,10 @@ const fields: OptionFields<GivenResource> = {
   complete: unchecked,
 };
 
-const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
-const maxKeyLength = 128;
-
 /** Checks a hand-written resource. @throws SurfaceError `INVALID_NAME` for a key that no member could have, and other boot codes. */
 export function assertBespokeResource(key: string, resource: unknown): void {
   const doing = `Cannot add resource "${key}"`;
-  if (!keyPattern.test(key) || key.length > maxKeyLength) {
-    const must = `letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`;
-    throw invalidOption(doing, `its key must be ${must}`, "INVALID_NAME");
-  }
+  if (!isKey(key)) throw invalidOption(doing, `its key must be ${keyRule}`, "INVALID_NAME");
   if (!isObject(resource)) throw invalidOption(doing, "it must be an object");
   const { uri, uriTemplate, variables } = readEntry(resource, fields, doing);
   if (uri !== undefined && variables !== undefined) {

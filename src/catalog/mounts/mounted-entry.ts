@@ -13,7 +13,7 @@ import {
   operationOrigin,
 } from "./mount.ts";
 import { type MountedSchemas, toMountedSchemas } from "./read-mounted.ts";
-import { operationNotFound } from "../outcome.ts";
+import { createNotFound } from "../outcome.ts";
 import { unreachedFault } from "../own-refusals.ts";
 import { type FailureState, followChanges } from "../resources/follow-changes.ts";
 import { confirmFields, freezeNesting, toToolHints } from "../tool-head.ts";
@@ -111,7 +111,7 @@ export function toMountedEntry(
   };
   const run: Run = (value, call) => {
     // The input was validated against the schemas of this entry, and of no other.
-    if (now() !== entry) throw new Refusal(operationNotFound.code, operationNotFound.message);
+    if (now() !== entry) throw createNotFound();
     return runInContext(call, deps, (context) => deps.source.invoke(name, value, context));
   };
   const entry: ToolEntry = Object.freeze({

@@ -1,4 +1,4 @@
-import { Refusal, SurfaceError } from "../../errors.ts";
+import { SurfaceError } from "../../errors.ts";
 import { callable, flag, withDefault } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
@@ -7,7 +7,7 @@ import { internalError, reportToConsole } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import type { Confirm } from "../../tags/tool-options.ts";
 import type { ListDiff } from "../list-changes.ts";
-import { operationNotFound } from "../outcome.ts";
+import { createNotFound } from "../outcome.ts";
 import { toWireName } from "../wire-name.ts";
 import {
   kSubscribeDiffs,
@@ -125,7 +125,7 @@ class Registry implements OperationRegistry, DiffingSource {
 
   invoke(name: string, input: unknown, context: MountContext): unknown {
     const registered = this.#registered.get(name);
-    if (registered === undefined) throw new Refusal(operationNotFound.code, operationNotFound.message);
+    if (registered === undefined) throw createNotFound();
     const { handler } = registered;
     // register() has checked the types, and the app has validated the input.
     return handler(input as never, context);

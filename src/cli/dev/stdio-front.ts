@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { rpcCodes } from "../../mcp/protocol.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import { parseObject } from "../../schema/json.ts";
 import { FrameReader } from "../../stdio/frames.ts";
 import type { Front } from "./front.ts";
 import type { Generation } from "./generation.ts";
@@ -8,15 +8,6 @@ import { isReplayedId, SessionState } from "./session-state.ts";
 
 /** Bytes of the longest message of the host. */
 const maxMessageBytes = 64 * 1024 * 1024;
-
-function parse(text: string): JsonObject {
-  try {
-    const message: unknown = JSON.parse(text);
-    return isJsonObject(message) ? message : {};
-  } catch {
-    return {};
-  }
-}
 
 /** The host of `dev --stdio`: its messages go to the present generation, and wait until there is one. */
 export class StdioFront implements Front {
@@ -51,7 +42,7 @@ export class StdioFront implements Front {
   }
 
   frame(text: string): void {
-    const message = parse(text);
+    const message = parseObject(text);
     if (message["method"] === undefined && isReplayedId(message["id"])) return;
     if (message["method"] === undefined) this.#open.delete(message["id"]);
     this.#write(`${text}\n`);
@@ -73,7 +64,7 @@ export class StdioFront implements Front {
   #receive(text: string): void {
     const current = this.#current;
     if (current === undefined) return void this.#waiting.push(text);
-    const message = parse(text);
+    const message = parseObject(text);
     this.#state.note(message);
     const isRequest = message["method"] !== undefined && message["id"] !== undefined;
     if (isRequest) this.#open.set(message["id"], current);

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { setOwn, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { isPlainObject, setOwn, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
 import { isRecord } from "../../options/is-object.ts";
 
@@ -90,11 +90,6 @@ function deeper<TMade>(walk: Walk, make: () => TMade): TMade {
   return made;
 }
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 function mapOf(value: object, make: (part: unknown) => JsonValue | undefined): JsonSchema {
   const made: Record<string, JsonValue> = {};
   for (const [name, part] of Object.entries(value)) {
@@ -112,7 +107,7 @@ function toData(walk: Walk, value: unknown): JsonValue | undefined {
     const items = deeper(walk, () => value.map((item) => toData(walk, item)));
     return items.every((item) => item !== undefined) ? items : undefined;
   }
-  return isRecord(value) && isPlain(value)
+  return isRecord(value) && isPlainObject(value)
     ? deeper(walk, () => ({ ...mapOf(value, (part) => toData(walk, part)) }))
     : undefined;
 }

@@ -1,8 +1,8 @@
 import { callable, type OptionFields } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
-import { operationNotFound } from "../../catalog/outcome.ts";
+import { createNotFound } from "../../catalog/outcome.ts";
 import type { MountContext, MountedOperation, MountSource } from "../../catalog/mounts/mount.ts";
-import { Refusal, SurfaceError } from "../../errors.ts";
+import { SurfaceError } from "../../errors.ts";
 import { isJsonObject } from "../../schema/json.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
@@ -36,10 +36,6 @@ interface Taken {
 }
 
 const origin = "a chain of invokers";
-
-function toolNotFound(): Refusal {
-  return new Refusal(operationNotFound.code, operationNotFound.message);
-}
 
 function isInvoker(value: unknown): value is ToolInvoker {
   if (typeof value !== "object" || value === null) return false;
@@ -112,7 +108,7 @@ class ChainedInvokers implements InvokerSource {
 
   async invoke(name: string, input: unknown, context: MountContext): Promise<unknown> {
     const tool = this.#tools.get(name);
-    if (tool === undefined) throw toolNotFound();
+    if (tool === undefined) throw createNotFound();
     // A tool whose schema is not of an object receives the value as it is.
     const args = isJsonObject(input) ? input : ((input ?? {}) as Parameters<ToolInvoker["invoke"]>[1]);
     const answer: unknown = await tool.list.invoker.invoke(tool.name, args, context);

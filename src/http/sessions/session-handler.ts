@@ -4,13 +4,14 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import type { AdmittedRequest, ClientRequest } from "../../mcp/dispatcher.ts";
 import { checkInitialize, readClient, withClient } from "../../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../../mcp/handshake.ts";
-import { methodsOf, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
+import { methodsOf, type Methods } from "../../mcp/methods.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import {
   closing,
   ownParam,
   rpcCodes,
   sessionNotFound,
+  toInternalAnswer,
   toRpcError,
   unknownMethod,
   type RpcAnswer,
@@ -284,7 +285,7 @@ export class SessionHandler {
       responder.answer(reply, answer, { id, headers, ...statusOf(answer) });
     } catch (cause) {
       permit.release();
-      const answer = toInternalAnswer(cause, method, runtime.report);
+      const answer = toInternalAnswer(cause, `method "${method}"`, runtime.report);
       observed?.answered(answer);
       responder.answer(reply, answer, { id, status: 500 });
     }

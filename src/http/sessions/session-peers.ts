@@ -1,8 +1,7 @@
 import type { BusListener, Cluster } from "../../cluster/cluster.ts";
 import { SurfaceError } from "../../errors.ts";
-import { toInternalAnswer } from "../../mcp/methods.ts";
 import type { ResponseFrame } from "../../mcp/parse-frame.ts";
-import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import { rpcCodes, toInternalAnswer, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import { isJsonObject, parseJson, toList } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { HttpDeps } from "../http-deps.ts";
@@ -17,7 +16,7 @@ export const storeAway: RpcError = toRpcError(
 
 /** Reports a fault behind a wait for the store, and answers with its correlation id. */
 export function answerFault({ responder, runtime }: HttpDeps, reply: HttpReply, cause: unknown): void {
-  responder.answer(reply, toInternalAnswer(cause, "in a session", runtime.report), { status: 500 });
+  responder.answer(reply, toInternalAnswer(cause, "a request in a session", runtime.report), { status: 500 });
 }
 
 /** The session on this replica, as its other copies reach it. The methods must not throw. */

@@ -3,10 +3,11 @@ import type { AskKind, Asking } from "../../catalog/asking/asking.ts";
 import type { ErrorResult } from "../../catalog/outcome.ts";
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import type { FaultReporter } from "../../surface/fault.ts";
 import { capabilitiesOf } from "../envelope.ts";
 import {
   ownParam,
+  toInternalAnswer,
   rpcCodes,
   toRpcError,
   toRpcResult,
@@ -130,8 +131,7 @@ export class InputRequired {
       return (await claim()) === true ? undefined : unusableState;
     } catch (cause) {
       if (cause instanceof SurfaceError && cause.code === "UNAVAILABLE") return unclaimable;
-      const { correlationId } = internalError(cause, "claiming a state", this.#report);
-      return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+      return toInternalAnswer(cause, "claiming a state", this.#report);
     }
   }
 }

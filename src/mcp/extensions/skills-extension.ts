@@ -4,14 +4,13 @@ import type { JsonObject } from "../../schema/json.ts";
 import type { Extension, ExtensionClient } from "./extensions.ts";
 import type { Handler } from "../handlers.ts";
 import { createPagedList, unknownCursor } from "../lists.ts";
-import { ownParam, rpcCodes, toDeniedError, toRpcError, toRpcResult, toUnknownError, writeJson } from "../protocol.ts";
+import { badUri, ownParam, toDeniedError, toRpcResult, toUnknownError, writeJson } from "../protocol.ts";
 import type { McpRequest, RpcAnswer } from "../protocol.ts";
 import type { Skill, SkillFile } from "./skill.ts";
 
 /** Entries on a page: hosts read all pages of this extension. */
 const pageSize = 100;
 
-const badUri = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
 const noSkill = toUnknownError("Invalid params: there is no such skill");
 const noFolder = toUnknownError("Invalid params: there is no such directory");
 

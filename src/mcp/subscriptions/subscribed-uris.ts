@@ -1,16 +1,7 @@
 import type { Caller } from "../../surface/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { RequestFrame } from "../parse-frame.ts";
-import {
-  closing,
-  ownParam,
-  rpcCodes,
-  toNotFound,
-  toRpcError,
-  toRpcResult,
-  type RequestId,
-  type RpcAnswer,
-} from "../protocol.ts";
+import { badUri, closing, ownParam, toNotFound, toRpcResult, type RequestId, type RpcAnswer } from "../protocol.ts";
 import {
   maxUris,
   refuseLacking,
@@ -30,7 +21,6 @@ interface Subscribed {
   stopWaiting: (() => void) | undefined;
 }
 
-const badUri = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
 const empty = toRpcResult("");
 
 function uriOf(params: JsonObject | undefined): string | undefined {

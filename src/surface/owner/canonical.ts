@@ -1,3 +1,4 @@
+import { isPlainObject } from "../../schema/json.ts";
 const numbers = new WeakMap<object, number>();
 let lastNumber = 0;
 
@@ -10,11 +11,6 @@ function identityOf(value: object): string {
     numbers.set(value, number);
   }
   return `#${number}`;
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function toFields(value: object): string {
@@ -34,7 +30,7 @@ function canonicalObject(value: object): string {
       .toSorted()
       .join(",")})`;
   }
-  return isPlain(value) ? toFields(value) : identityOf(value);
+  return isPlainObject(value) ? toFields(value) : identityOf(value);
 }
 
 /** Returns one text for structurally equal values, in any order of fields and items. An object of a class is equal only to itself. */

@@ -8,7 +8,9 @@ import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
 import type { Cut, ValueRow } from "./messages.ts";
 import { cut, toBoundValue, type BoundValue } from "./texts.ts";
-import { valueSchemas } from "./value-schemas.ts";
+import type { MemberExposure } from "../catalog/read-exposures.ts";
+import { toOutputSchema } from "../schema/compile-schema.ts";
+import type { Schema } from "../schema/standard.ts";
 
 const maxShown = 200;
 const maxUriBytes = 512;
@@ -27,6 +29,28 @@ interface ReadContent {
   readonly value: BoundValue | undefined;
   /** The time from which a newer content is read. */
   readonly nextAt: number;
+}
+
+/** Returns the schema of all forms in which a resource has values of a member: one value, or a list of items. */
+function toFormSchema(json: JsonSchema): JsonSchema {
+  const listed = { properties: { items: { items: { properties: { item: json, value: json } } } } };
+  const definitions = json["$defs"];
+  return { anyOf: [json, { items: json }, listed], ...(definitions === undefined ? {} : { $defs: definitions }) };
+}
+
+/** Creates the lookup of the schemas by which values are redacted, by the id of an entry. Entries by hand have none. */
+function valueSchemas(exposures: readonly MemberExposure[]): (id: string) => JsonSchema | undefined {
+  const members = new Map(exposures.map(({ key, member }) => [key, member]));
+  const known = new Map<string, JsonSchema | undefined>();
+  return (id) => {
+    const member = members.get(id);
+    if (member === undefined || known.has(id)) return known.get(id);
+    const schema: Schema | undefined = "output" in member ? member.output : member.schema;
+    const json = toOutputSchema(schema, `"${id}"`)?.bare.json;
+    const form = json && toFormSchema(json);
+    known.set(id, form);
+    return form;
+  };
 }
 
 function bytesOf(content: ResourceContent): number {

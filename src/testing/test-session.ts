@@ -22,9 +22,9 @@ import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Observers } from "../observe/observers.ts";
 import { ObservedChannel } from "../observe/observed-channel.ts";
 import type { Caller } from "../surface/caller.ts";
-import { readAnswer } from "./read-answer.ts";
 import type { TestCallOptions } from "./test-client-types.ts";
 import type { TestUser } from "./test-user.ts";
+import { RpcFailure } from "./rpc-failure.ts";
 
 /** One request of a test. */
 export interface TestRequest {
@@ -34,6 +34,14 @@ export interface TestRequest {
   readonly caller: Caller;
   readonly view: ResolvedView;
   readonly options: TestCallOptions;
+}
+
+/** The result object of an answer. @throws RpcFailure when it is an error. */
+function readAnswer(answer: RpcAnswer): JsonObject {
+  if (answer.kind === "error") throw new RpcFailure(answer);
+  const meta = answer.meta === "" ? "" : `"_meta":{${answer.meta}}`;
+  const result: unknown = JSON.parse(`{${[answer.body, meta].filter((part) => part !== "").join(",")}}`);
+  return isJsonObject(result) ? result : {};
 }
 
 /** The first error that the test's own functions threw while a request ran. */

@@ -2,14 +2,13 @@ import { cancelFields, decideFields, entryFields, historyFields, noFields } from
 import type { OptionFields } from "../../options/option.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "../message.ts";
-import { checkBodyHead, checkHost, checkSender } from "./check-page-request.ts";
+import { checkBodyHead, checkHost, checkSender, enterFields, readPageBody, readPageQuery } from "./page-request.ts";
 import type { PageAccess } from "./page-access.ts";
 import type { PageAddress } from "./page-address.ts";
 import { noContent, noPage, pageHeaders, toJson, toErrorAnswer, type PageRefusal } from "./page-answers.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { PageSource } from "./page-source.ts";
 import { PageStreams } from "./page-streams.ts";
-import { enterFields, readPageBody, readPageQuery } from "./read-page-request.ts";
 
 /** Dependencies of {@link PageRoutes}. */
 export interface PageRoutesDeps {

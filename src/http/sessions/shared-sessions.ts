@@ -7,7 +7,6 @@ import { internalError } from "../../surface/fault.ts";
 import type { Permit } from "../admission.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { withView } from "../read-view.ts";
-import { FewAtOnce } from "./few-at-once.ts";
 import type { Session, SessionDeps } from "./session.ts";
 import { SessionPeers, storeAway } from "./session-peers.ts";
 import { newRecord, sessionGroupOf, sessionKeyOf, type SessionRecord } from "./session-record.ts";
@@ -42,6 +41,35 @@ const sessionId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Returns the error for a session beyond a limit. */
 export function toFullError(limit: OverBudget): RpcError {
   return toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", limit);
+}
+
+/** Works on many items, a few of them at the same time: so that a burst of commands does not delay those of requests. */
+class FewAtOnce<TItem> {
+  readonly #most: number;
+  readonly #work: (item: TItem) => Promise<void>;
+  readonly #waiting = new Set<TItem>();
+  #working = 0;
+
+  /** @param work - must not reject. */
+  constructor(most: number, work: (item: TItem) => Promise<void>) {
+    this.#most = most;
+    this.#work = work;
+  }
+
+  /** Works on an item, perhaps later. One that waits already does so once. */
+  add(item: TItem): void {
+    this.#waiting.add(item);
+    if (this.#working < this.#most) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#working += 1;
+    for (const item of this.#waiting) {
+      this.#waiting.delete(item);
+      await this.#work(item);
+    }
+    this.#working -= 1;
+  }
 }
 
 /**

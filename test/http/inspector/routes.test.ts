@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { checkHost } from "../../../src/http/inspector/check-page-request.ts";
+import { checkHost } from "../../../src/http/inspector/page-request.ts";
 import { toPageAddress } from "../../../src/http/inspector/page-address.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { RawClient } from "../node/raw-client.ts";

@@ -1,7 +1,30 @@
-import { isJsonType } from "../body.ts";
+import { isJsonType, decodeBody } from "../body.ts";
 import type { HttpRequest } from "../message.ts";
 import type { PageRefusal } from "./page-answers.ts";
 import type { PageAddress } from "./page-address.ts";
+import { readPageFields } from "../../inspector/page-requests.ts";
+import { boundedText, required, type OptionFields } from "../../options/option.ts";
+
+/** Fields of `POST /enter`. */
+export const enterFields: OptionFields<{ readonly token: string }> = { token: required(boundedText(2048)) };
+
+/** Reads a body: `undefined` unless it is a JSON object with these fields, and no others. */
+export function readPageBody<TBody>(bytes: Uint8Array, fields: OptionFields<TBody>): TBody | undefined {
+  try {
+    return readPageFields(JSON.parse(decodeBody(bytes) ?? ""), fields);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a query: `undefined` unless it has these parameters, each once, and no others. */
+export function readPageQuery<TQuery>(query: string, fields: OptionFields<TQuery>): TQuery | undefined {
+  const parameters = [...new URLSearchParams(query)];
+  if (new Set(parameters.map(([name]) => name)).size < parameters.length) return undefined;
+  const isNumber = (name: string): boolean => name === "before" || name === "limit";
+  const read = parameters.map(([name, text]) => [name, isNumber(name) && /^\d+$/.test(text) ? Number(text) : text]);
+  return readPageFields(Object.fromEntries(read), fields);
+}
 
 /** Returns a refusal for a request that is not for the page. A name that was bound to this address by another site is another `Host`. */
 export function checkHost(request: HttpRequest, address: PageAddress): PageRefusal | undefined {

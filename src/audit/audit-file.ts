@@ -33,7 +33,7 @@ export interface AuditFileOptions {
 }
 
 /** Returns the path of a rotated file; 1 is the newest. */
-export function rotatedPath(path: string, index: number): string {
+function rotatedPath(path: string, index: number): string {
   return `${path}.${index}`;
 }
 

@@ -13,7 +13,7 @@ export const chainBytes = 112;
 export const maxLineBytes: number = 64 * 1024;
 
 /** The start of each line. */
-export const lineStart: string = `{"v":${formatVersion},"seq":`;
+const lineStart: string = `{"v":${formatVersion},"seq":`;
 
 /** Returns the SHA-256 of a line without its newline, as hexadecimal digits. */
 export function hashLine(line: string | Buffer): string {

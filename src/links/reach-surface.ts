@@ -175,7 +175,7 @@ export function isRead(member: Parameters<typeof tagOf>[0] | undefined, operatio
 }
 
 /** Returns the channel of a live surface with siblings: once that closes, its operations fail with `DROPPED` or `OUTCOME_UNKNOWN`. */
-export function toDroppableChannel({ surface, [kScope]: scope, [kChannel]: channel }: AnyLiveSurface): SurfaceChannel {
+function toDroppableChannel({ surface, [kScope]: scope, [kChannel]: channel }: AnyLiveSurface): SurfaceChannel {
   const toCut = (operation: Operation<RequestVerb>): SurfaceError => {
     const { member: key } = operation;
     if (isRead(memberOf(surface, key), operation)) return createDropped(surface.name);

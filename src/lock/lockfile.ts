@@ -44,7 +44,7 @@ function digestOf(content: object): string {
 }
 
 /** Returns the digest of an exposure: equal for equal exposures only. */
-export function toExposureDigest(exposure: AppExposure): string {
+function toExposureDigest(exposure: AppExposure): string {
   return digestOf(toContent(exposure));
 }
 

@@ -38,7 +38,7 @@ export type NotedQuestion =
   | Pick<QuestionAnswered, "type" | "id" | "kind" | "isConfirmation" | "decidedOn" | "answer">;
 
 /** Returns the fields of a caller that records have. */
-export function toObservedCaller({ id, issuer, clientId, isAnonymous }: Caller): ObservedCaller {
+function toObservedCaller({ id, issuer, clientId, isAnonymous }: Caller): ObservedCaller {
   return Object.freeze(
     toDefined({
       id,

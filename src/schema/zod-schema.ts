@@ -15,7 +15,7 @@ export function zodInternals<TSchema extends { readonly _zod: unknown }>(schema:
 }
 
 /** Returns the target of a lazy schema, from its own cache: its getter may create a new schema each time. */
-export function lazyTarget(schema: z.core.$ZodType): z.core.$ZodTypes | undefined {
+function lazyTarget(schema: z.core.$ZodType): z.core.$ZodTypes | undefined {
   const internals = zodInternals(schema);
   return "innerType" in internals && isZodSchema(internals.innerType) ? internals.innerType : undefined;
 }

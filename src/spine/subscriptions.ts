@@ -98,7 +98,7 @@ function nothing(): void {}
  * One upstream stream, shared by all watchers of a key: opened with the first, stopped with the last, opened again on every new link and,
  * after a failure, with a delay. It holds the newest value and a version; there is no queue.
  */
-export class SharedWatch<TLink extends HeldLink, TValue> implements ConnectionUser<TLink> {
+class SharedWatch<TLink extends HeldLink, TValue> implements ConnectionUser<TLink> {
   readonly #watched: Watched<TLink, TValue>;
   readonly #setting: SharedWatchDeps<TLink>;
   readonly #joined = new Set<Joined>();

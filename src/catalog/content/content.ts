@@ -24,7 +24,7 @@ import {
 } from "../../tags/display-metadata.ts";
 
 /** The key of a block's JSON. Registered globally, so that two copies of this package accept each other's blocks. */
-export const kBlock: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content-block");
+const kBlock: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content-block");
 
 /** The key of rich content. Registered globally, too. */
 export const kContent: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content");

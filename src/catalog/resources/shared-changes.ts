@@ -26,7 +26,7 @@ export interface SharedChangesDeps {
 export const changesTopic = "changes";
 
 /** Milliseconds until a replica repeats what it watches, and until the others forget it. */
-export const repeatMs = 10_000;
+const repeatMs = 10_000;
 const forgetMs = 3 * repeatMs;
 
 /** Replicas whose watches are followed. */

@@ -109,7 +109,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
 }
 
 /** Removes a file with this inode. No other file has it as long as its socket is in use. */
-export async function removeOwn(path: string, inode: number): Promise<void> {
+async function removeOwn(path: string, inode: number): Promise<void> {
   const stats = await unlessAbsent(lstat(path));
   if (stats?.ino === inode) await unlessAbsent(unlink(path));
 }
@@ -162,7 +162,7 @@ const maxAttempts = 8;
 const longName = 16;
 
 /** Returns an unused path beside `path`, short enough for a socket. */
-export function besidePath(path: string): string {
+function besidePath(path: string): string {
   const folder = dirname(path);
   const length = Math.max(1, Math.min(longName, maxSocketPathBytes - Buffer.byteLength(folder) - 1));
   for (;;) {
@@ -198,7 +198,7 @@ async function clearPath(claim: Claim, access: FileAccess): Promise<void> {
 }
 
 /** Moves a listening socket to `path`, for one of several starters. @throws SurfaceError `SOCKET_IN_USE`, `NOT_A_SOCKET`, `WRONG_OWNER`. */
-export async function claimPath(from: string, path: string, access: FileAccess): Promise<void> {
+async function claimPath(from: string, path: string, access: FileAccess): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     await clearPath({ path, from }, access);
     // Unlike rename(), it does not replace a file.

@@ -42,7 +42,7 @@ function stamp(id: RequestId): string {
 }
 
 /** Writes the notification of a change, from 2026-07-28 on with the subscription that it belongs to. */
-export function renderChange(topic: Topic, id: RequestId | undefined): string {
+function renderChange(topic: Topic, id: RequestId | undefined): string {
   if (typeof topic === "string") {
     const meta = id === undefined ? "" : `,"_meta":{${stamp(id)}}`;
     return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${writeJson(topic)}${meta}}}`;

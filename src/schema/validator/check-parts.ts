@@ -245,7 +245,7 @@ function isWithin(text: string, most: number): boolean {
  * Creates the test of a pattern. An exact one may come from a source that chose it to block the process, and runs on the
  * linear engine. A pattern of the application's own schemas runs on the engine of JavaScript.
  */
-export function createPatternTest(pattern: string, isExact: boolean): PatternTest {
+function createPatternTest(pattern: string, isExact: boolean): PatternTest {
   const { matches } = isExact ? compileLinearPattern(pattern) : {};
   if (matches !== undefined) return (text, walk) => matches(text, (steps) => countPatternSteps(walk, steps));
   const regExp = new RegExp(pattern, "u");

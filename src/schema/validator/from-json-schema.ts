@@ -114,7 +114,7 @@ interface Walk {
  *
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the place and the keyword.
  */
-export function assertJsonSchema(root: JsonSchema): void {
+function assertJsonSchema(root: JsonSchema): void {
   assertNode({ document: new SchemaDocument(root), root, path: [], seen: new Set(), patternTotal: 0 }, root);
 }
 

@@ -191,7 +191,7 @@ function toOccurrence({ value, stale }: Reading, last: LastValue, { map, filter 
 }
 
 /** Yields an occurrence for each change of a cell that `map` returns one for. Follows again after a loss. @throws a failure without values. */
-export async function* followCell(
+async function* followCell(
   followed: FollowedCell,
   { signal, [kMemory]: memory = createNoMemory() }: HandlerContext,
 ): AsyncGenerator {

@@ -61,6 +61,8 @@ export class NodeReply implements HttpReply, EventSink {
   #isBegun = false;
   #isOver = false;
   #isFull = false;
+  /** Whether the connection closes with the answer as its client asked, and input of it may be unread by then. */
+  #isEarly = false;
   readonly #startedAt = performance.now();
 
   constructor(request: IncomingMessage, response: ServerResponse, connection: HttpConnection) {
@@ -199,8 +201,22 @@ export class NodeReply implements HttpReply, EventSink {
     socket?.cork();
     // ASCII is the same in both encodings, and Latin-1 is copied as it is.
     if (bytes > 0) response.write(body, bytes === body.length ? "latin1" : "utf8");
+    else if (this.#isEarly) response.flushHeaders();
     socket?.uncork();
-    response.end();
+    if (this.#isEarly) this.#endAfterRequest();
+    else response.end();
+  }
+
+  /**
+   * Ends the response with the request. The end closes the connection: that resets a client that still sends, which may lose the
+   * answer (RFC 9112, 9.6). The time that a client has for reading its answer bounds the wait.
+   */
+  #endAfterRequest(): void {
+    const request = this.#request;
+    const end = (): void => void this.#response.end();
+    // The rest may have come since the answer began.
+    if (request.complete || request.readableEnded) return end();
+    request.once("end", end).once("close", end).resume();
   }
 
   #endStream(): void {
@@ -222,14 +238,20 @@ export class NodeReply implements HttpReply, EventSink {
     this.#isBegun = true;
     const request = this.#request;
     const response = this.#response;
-    const connection = this.#connection;
     // A framework may have answered the request itself, for example after a timeout.
     this.#isOver = response.headersSent || response.writableEnded;
     if (this.#isOver) return false;
+    if (this.#mustClose()) response.shouldKeepAlive = false;
+    else this.#isEarly = !request.complete && !response.shouldKeepAlive;
+    return true;
+  }
+
+  /** Returns whether the connection closes with the answer, although the client may not have asked for that. */
+  #mustClose(): boolean {
+    const request = this.#request;
     // A client that waits for "100 Continue" may send the body later, where the server expects the next request.
     const awaitsContinue = request.headers.expect !== undefined && !request.readableDidRead;
-    const isLate = connection.isLate && !request.complete;
-    if (awaitsContinue || isLate || connection.isLeaving) response.shouldKeepAlive = false;
-    return true;
+    const isLate = this.#connection.isLate && !request.complete;
+    return awaitsContinue || isLate || this.#connection.isLeaving;
   }
 }

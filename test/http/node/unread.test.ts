@@ -196,6 +196,31 @@ describe("a JSON response over node:http", () => {
   });
 });
 
+describe("an answer over node:http to a request that still arrives", () => {
+  const begin = head("POST", "connection: close", "content-length: 8000000");
+
+  it("is read by a client that sends on, and asked for the end of the connection", async () => {
+    const { client, replies } = await setUp();
+    client.socket.pause();
+    client.send(begin, "x".repeat(4_000_000));
+    while (replies.length === 0) await delay(5);
+    replies[0]?.answer({ status: 413, body: "too large" });
+    // As long as the server needs to close the connection, which resets it.
+    await delay(100);
+    client.send("x".repeat(4_000_000));
+    client.socket.resume();
+    expect(await client.closed()).toMatch(/^HTTP\/1.1 413 [^]*too large$/);
+  });
+
+  it("closes the connection of a client that sends no more", async () => {
+    const { client, replies } = await setUp({ stallMs: 200 });
+    client.send(begin, "x");
+    while (replies.length === 0) await delay(5);
+    replies[0]?.answer({ status: 415 });
+    expect(await client.closed()).toMatch(/^HTTP\/1.1 415 /);
+  });
+});
+
 describe("a connection over node:http", () => {
   it("is dropped, and runs nothing of the last packet, with more than 64 pipelined requests", async () => {
     const { client, replies, ask } = await setUp();

@@ -110,11 +110,15 @@ class Samples {
     this.replicas = replicas;
   }
 
-  /** Adds the cost of one of `count` operations. The first cost is that of a second at rest, and is subtracted from the others. */
-  async cost(what: string, count: number, work: () => Promise<unknown>): Promise<void> {
+  /**
+   * Adds the cost of one of `count` operations, and resolves with the number of them in a second. The first cost is that of a second at
+   * rest, and is subtracted from the others.
+   */
+  async cost(what: string, count: number, work: () => Promise<unknown>): Promise<number> {
     const cost = await costOf({ redis: this.redis, replicas: this.replicas, rest: this.#rest }, count, work);
     this.#rest ??= cost;
     this.costs.set(what, [...(this.costs.get(what) ?? []), cost]);
+    return cost.get("per second") ?? Number.NaN;
   }
 
   size(what: string, value: number): void {
@@ -130,11 +134,11 @@ async function measureWatched(samples: Samples): Promise<void> {
   const before = await heaps();
   const clients: HttpClient[] = [];
   const listen = async (): Promise<unknown> => clients.push(...(await listenToMany(samples.replicas[1])));
-  await samples.cost("a URI begun to be watched", uris, listen);
+  await samples.cost("URI begun to be watched", uris, listen);
   const grown = (await heaps()).map((heap, at) => (heap - (before[at] ?? Number.NaN)) / uris);
   samples.size("bytes of heap of a watched URI, where it is watched", grown[1] ?? Number.NaN);
   samples.size("bytes of heap of a watched URI, in each other replica", grown[0] ?? Number.NaN);
-  await samples.cost("a watched URI, a minute", uris * minutes, () => sleep(60_000 * minutes));
+  await samples.cost("watched URI, for a minute", uris * minutes, () => sleep(60_000 * minutes));
   for (const { connection } of clients) connection.close();
 }
 
@@ -146,7 +150,7 @@ async function measureNotices(samples: Samples): Promise<void> {
   for (const client of clients) await openStream(client, (chunk) => void (notices += Number(chunk.includes(notice))));
   await sleep(quietMs);
   const expected = changesEach * clients.length;
-  await samples.cost(`a notification, with ${watchersEach} watchers on each replica`, expected, () =>
+  await samples.cost(`notification, with ${watchersEach} watchers on each replica`, expected, () =>
     repeat(changesEach, async (at) => {
       replicas[0].server.owner.change();
       const began = performance.now();
@@ -166,17 +170,18 @@ async function measureSessions(samples: Samples, prefix: string): Promise<void> 
   const before = await redis.memory(prefix);
   const sessions: HttpClient[] = [];
   const open = async (): Promise<unknown> => sessions.push(...(await connectTo([replicas[0]], "legacy", sessionsEach)));
-  await samples.cost("a session opened", sessionsEach, open);
+  await samples.cost("session opened", sessionsEach, open);
   const opened = await redis.memory(prefix);
   samples.size("bytes in Redis of a session", (opened - before) / sessionsEach);
-  await samples.cost("a subscription of a session", sessionsEach * subscriptionsEach, () =>
+  await samples.cost("subscription of a session", sessionsEach * subscriptionsEach, () =>
     repeat(subscriptionsEach, (at) => askAll(sessions, toSubscribe(`surface://bench/items/${at}`))),
   );
   const subscribed = await redis.memory(prefix);
   samples.size("bytes in Redis of a subscribed URI", (subscribed - opened) / sessionsEach / subscriptionsEach);
   const others = await connectTo([replicas[1]], "modern", sessionsEach);
   const moved = sessions.map((client, at) => ({ ...client, connection: others[at]?.connection ?? client.connection }));
-  await samples.cost("a session adopted by the other replica", sessionsEach, () => askAll(moved, ping));
+  const adopted = await samples.cost("session adopted by the other replica", sessionsEach, () => askAll(moved, ping));
+  samples.size("sessions adopted a second", adopted);
   for (const { connection } of [...sessions, ...others]) connection.close();
 }
 
@@ -184,10 +189,12 @@ async function measureSessions(samples: Samples, prefix: string): Promise<void> 
 async function measureRequests(samples: Samples): Promise<void> {
   const [first, second] = [await connectOne(samples.replicas[0]), await connectOne(samples.replicas[1])];
   const parts: string[] = [];
-  await samples.cost("a confirmed call", 100, () => repeat(100, () => confirm(first, second)));
-  await samples.cost("a result of 300 kB", 20, () => repeat(20, async () => parts.push(await callLarge(first))));
+  await samples.cost("confirmed call", 100, () => repeat(100, () => confirm(first, second)));
+  await samples.cost("result of 300 kB, given again", 20, () =>
+    repeat(20, async () => parts.push(await callLarge(first))),
+  );
   const readPart = (): Promise<unknown> => resultOf(second, { method: "resources/read", params: { uri: parts.pop() } });
-  await samples.cost("a part of it on the other replica", 20, () => repeat(20, readPart));
+  await samples.cost("part of it, 64 KB, on the other replica", 20, () => repeat(20, readPart));
   for (const { connection } of [first, second]) connection.close();
 }
 
@@ -198,18 +205,18 @@ export async function measureUnits(redis: RedisMeter, all: readonly HttpProcess[
   const samples = new Samples(redis, [first, second]);
   const change = await watchAll(all);
   await repeat(5, change);
-  await samples.cost("a second at rest", 20, () => sleep(20_000));
+  await samples.cost("second at rest", 20, () => sleep(20_000));
   await measureWatched(samples);
   for (const era of eras) await withClients(all, era, (clients) => pumpHttp(clients, questions.echo, 4_000));
   for (let round = 1; round <= rounds; round += 1) {
     process.stderr.write(`two replicas: what each kind of work takes, round ${round} of ${rounds}\n`);
     for (const era of eras)
       await withClients(all, era, (clients) =>
-        samples.cost(era === "modern" ? "a call" : "a call in a session", 2_000, () =>
+        samples.cost(era === "modern" ? "call" : "call in a session", 2_000, () =>
           pumpHttp(clients, questions.echo, 2_000),
         ),
       );
-    await samples.cost("a change, with a watcher on each replica", changesEach, () =>
+    await samples.cost("change, with a watcher on each replica", changesEach, () =>
       repeat(changesEach, async () => {
         const [here = Number.NaN, elsewhere = Number.NaN] = await change();
         samples.size("ms from a change to a watcher on its replica", here);

@@ -6,8 +6,8 @@ import type { RedisMeter } from "./redis-meter.ts";
 /** The cost of one operation, by the name of a figure. Those of Redis commands begin with "redis ". */
 export type UnitCost = ReadonlyMap<string, number>;
 
-/** The figures that are not commands, in the order of their columns. */
-export const unitFigures = ["bytes in", "bytes out", "Redis CPU, µs", "replicas CPU, µs", "per second"] as const;
+/** The figures of a row that are not commands, in the order of their columns. */
+export const unitFigures = ["bytes in", "bytes out", "Redis CPU, µs", "replicas CPU, µs"] as const;
 
 async function readAll(redis: RedisMeter, replicas: readonly HttpProcess[]): Promise<Map<string, number>> {
   const { commands, bytesIn, bytesOut, cpuUs } = await redis.counts();

@@ -31,6 +31,7 @@ export async function pumpHttp(clients: readonly HttpClient[], question: Questio
       };
       const answered = (): void => {
         latenciesMs.push(performance.now() - sentAt);
+        timer.refresh();
         if (latenciesMs.length === total) done();
         else next();
       };

@@ -15,7 +15,7 @@ import type { LinkChange } from "../links/dial-link.ts";
 import { inProcess } from "../links/in-process.ts";
 import type { Link } from "../links/link.ts";
 import type { Extension } from "../mcp/extensions/extensions.ts";
-import type { OpenSkills } from "../mcp/extensions/skill.ts";
+import type { OpenSkills, Skill } from "../mcp/extensions/skill.ts";
 import { appsExtension } from "../mcp/extensions/apps-extension.ts";
 import { AskStates } from "../mcp/asking/ask-states.ts";
 import { InputRequired } from "../mcp/asking/input-required.ts";
@@ -154,11 +154,11 @@ export function openSkills(
   return options.skills?.open(surface.name, toGuard(scopes.read, {}));
 }
 
-/** Returns the extensions of an app. Mounted operations have no pages, so the entries at boot decide. */
-function openExtensions(definition: AppDefinition, base: Catalog): readonly Extension[] {
+/** Reads the skills, and returns them and the extensions. Mounted operations have no pages, so the entries at boot decide. */
+function openExtensions(definition: AppDefinition, base: Catalog): readonly [readonly Extension[], readonly Skill[]] {
   const pages = base.tools.some(({ ui }) => ui !== undefined) ? [appsExtension] : [];
-  const skills = openSkills(definition, base);
-  return skills === undefined ? pages : [...pages, skills.extension];
+  const opened = openSkills(definition, base);
+  return opened === undefined ? [pages, []] : [[...pages, opened], opened.skills];
 }
 
 /** Returns the scopes that callers can be granted. Mounted entries may add more later. */
@@ -189,11 +189,11 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const asked = { confirm, approvals, askTimeouts: options.asking?.timeoutMs };
   const invoker = createInvoker({ report, changes: watches.changes, tree: calls, find, ...asked });
   owned(scope, invoker);
-  scope.add(inspected.add({ live, views: views.views, viewFor: resolver.resolve, watches }));
+  const [extensions, skills] = openExtensions(definition, views.base);
+  scope.add(inspected.add({ live, views: views.views, viewFor: resolver.resolve, watches, skills }));
   const states = new AskStates({ ...options.asking, app: info.name });
   const asking = new InputRequired(states, report);
   const { pageSize } = options;
-  const extensions = openExtensions(definition, views.base);
   return {
     info,
     viewFor: resolver.resolve,

@@ -1,9 +1,12 @@
 import { confirmRuleOf } from "../call/tool-calls.ts";
-import type { Catalog } from "../catalog/catalog.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
 import { unexposedOf } from "../catalog/unexposed.ts";
+import { pageMimeType } from "../mcp/extensions/extensions.ts";
+import type { Skill } from "../mcp/extensions/skill.ts";
+import { describeSkill } from "../mcp/extensions/skills-extension.ts";
 import type { InspectedApp, OpenedApp } from "../mcp/inspected-app.ts";
 import { describeEntries, type EntryList } from "../mcp/lists.ts";
+import { writeJson } from "../mcp/protocol.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { clipText } from "../schema/visible-text.ts";
@@ -23,7 +26,15 @@ const maxDescriptionBytes = 512;
 const bytesPerToken = 4;
 
 type Kind = ExposureRow["kind"];
-type Entry = ToolEntry | ResourceEntry | TemplateEntry | PromptEntry;
+type ListEntry = ToolEntry | ResourceEntry | TemplateEntry | PromptEntry;
+
+/** The page of a tool. The guard of the tool is its guard. */
+interface PageOfTool extends Pick<ToolEntry, "id" | "title" | "scopes" | "requires"> {
+  readonly uri: string;
+  readonly tool: ToolEntry;
+}
+
+type Entry = ListEntry | PageOfTool | Skill;
 
 const listsOfKinds: readonly (readonly [Kind, EntryList])[] = [
   ["tool", "tools"],
@@ -32,7 +43,7 @@ const listsOfKinds: readonly (readonly [Kind, EntryList])[] = [
   ["prompt", "prompts"],
 ];
 
-/** An entry, and its JSON text in lists. */
+/** An entry, and the JSON text that agents get of it. */
 interface Listed {
   readonly kind: Kind;
   readonly entry: Entry;
@@ -45,20 +56,42 @@ interface NamedView {
   readonly screen: Screen;
 }
 
-function isInternal(entry: Entry): boolean {
+function isInternal(entry: ListEntry): boolean {
   return "isInternal" in entry && entry.isInternal === true;
 }
 
-function listEntries(catalog: Catalog): readonly Listed[] {
-  return listsOfKinds.flatMap(([kind, list]) => {
-    const entries: readonly Entry[] = catalog[list];
-    const texts = describeEntries(list, catalog);
-    return entries.flatMap((entry, index) => (isInternal(entry) ? [] : { kind, entry, text: texts[index] ?? "" }));
+function toPage(tool: ToolEntry): readonly Listed[] {
+  const { id, title, scopes, requires, ui } = tool;
+  if (ui?.page === undefined || isInternal(tool)) return [];
+  const { uri, meta } = ui.page;
+  // As `resources/read` answers it, without the HTML.
+  const text = writeJson({
+    uri,
+    mimeType: pageMimeType,
+    _meta: Object.keys(meta).length === 0 ? undefined : { ui: meta },
   });
+  return [{ kind: "page", entry: { id, title, scopes, requires, tool, uri }, text }];
+}
+
+function listEntries({ live, skills }: Pick<OpenedApp, "live" | "skills">): readonly Listed[] {
+  const catalog = live.current;
+  const entries = listsOfKinds.flatMap(([kind, list]) => {
+    const ofKind: readonly ListEntry[] = catalog[list];
+    const texts = describeEntries(list, catalog);
+    return ofKind.flatMap((entry, index) => (isInternal(entry) ? [] : { kind, entry, text: texts[index] ?? "" }));
+  });
+  const ofSkills = skills.map((entry) => ({ kind: "skill" as const, entry, text: describeSkill(entry) }));
+  return [...entries, ...catalog.tools.flatMap(toPage), ...ofSkills];
 }
 
 function toTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
+}
+
+/** Returns the tokens of a list. Of skills, hosts give models the frontmatter alone; of pages, nothing. */
+function tokensOf({ kind, entry, text }: Listed): number {
+  if (kind === "page") return 0;
+  return toTokens("frontmatter" in entry ? JSON.stringify(entry.frontmatter) : text);
 }
 
 function nameOf(entry: Entry): string {
@@ -113,7 +146,7 @@ export class ExposureTable {
   entry(id: string, kind?: Kind): PageEntry | undefined {
     const [open] = this.#app.opened;
     if (open === undefined) return undefined;
-    const found = listEntries(open.live.current).find(
+    const found = listEntries(open).find(
       (listed) => listed.entry.id === id && (kind === undefined || kind === listed.kind),
     );
     // A list writes JSON.
@@ -127,7 +160,7 @@ export class ExposureTable {
     const unexposed = hidden.slice(0, maxUnexposed).map(({ name, kind, why }) => ({ name: toName(name), kind, why }));
     const moreUnexposed = hidden.length - unexposed.length;
     if (open === undefined) return toDefined({ views: [], entries: [], unexposed, more: toMore(0, 0, moreUnexposed) });
-    const listed = listEntries(open.live.current);
+    const listed = listEntries(open);
     const names = namesOf(open);
     const views = names.slice(0, maxViews).map((name) => this.#toView(open, listed, name));
     const entries = listed.slice(0, maxEntries).map((one) => this.#toRow(one, views));
@@ -156,8 +189,10 @@ export class ExposureTable {
     return { row: { name, face: "gateway", tools: tools.length, tokens }, screen };
   }
 
-  #toRow({ kind, entry, text }: Listed, views: readonly NamedView[]): ExposureRow {
-    const { id, title, description, scopes, requires } = entry;
+  #toRow(listed: Listed, views: readonly NamedView[]): ExposureRow {
+    const { kind, entry } = listed;
+    const { id, scopes, requires } = entry;
+    const { title, description }: Partial<Pick<ToolEntry, "title" | "description">> = entry;
     return toDefined({
       ...{ kind, id: toName(id), name: clipText(nameOf(entry), maxDescriptionBytes) },
       title: title === undefined ? undefined : toName(title),
@@ -165,7 +200,7 @@ export class ExposureTable {
       effects: effectsOf(entry),
       scopes: [...scopes, ...(requires?.scopesAny ?? [])].slice(0, maxScopes).map(toName),
       confirm: "hints" in entry ? confirmTextOf(entry, this.#app.parts.confirm) : undefined,
-      tokens: toTokens(text),
+      tokens: tokensOf(listed),
       shown: views.map(({ row, screen }) => toShownAs(entry, row, screen)),
     });
   }
@@ -173,11 +208,19 @@ export class ExposureTable {
 
 const listedAs: ShownAs = Object.freeze({ as: "listed" });
 const operation: ShownAs = Object.freeze({ as: "operation" });
+const readable: ShownAs = Object.freeze({ as: "readable" });
 
-function toShownAs(entry: Entry, { face }: ViewRow, screen: Screen): ShownAs {
-  const hiddenBy = "hints" in entry ? screen.tool(entry) : screen.other(entry);
+/** Returns the reason why a view hides an entry. A gateway has no tool with a page. */
+function hiddenByOf(entry: Entry, { face }: ViewRow, screen: Screen): string | undefined {
+  if ("tool" in entry) return screen.tool(entry.tool) ?? (face === "gateway" ? "gateway" : undefined);
+  return "hints" in entry ? screen.tool(entry) : screen.other(entry);
+}
+
+function toShownAs(entry: Entry, view: ViewRow, screen: Screen): ShownAs {
+  const hiddenBy = hiddenByOf(entry, view, screen);
   if (hiddenBy !== undefined) return { hiddenBy: clipText(hiddenBy, maxDescriptionBytes) };
-  return face === "gateway" && "hints" in entry ? operation : listedAs;
+  if ("tool" in entry) return readable;
+  return view.face === "gateway" && "hints" in entry ? operation : listedAs;
 }
 
 function toMore(views: number, entries: number, unexposed: number): PageExposure["more"] {

@@ -198,12 +198,12 @@ export interface HistoryPage {
   readonly before?: number;
 }
 
-/** How a view shows an entry: as `listed`, behind a gateway, or not at all. */
-export type ShownAs = { readonly as: "listed" | "operation" } | { readonly hiddenBy: string };
+/** How a view shows an entry: as `listed`, behind a gateway, `readable` without a list, or not at all. */
+export type ShownAs = { readonly as: "listed" | "operation" | "readable" } | { readonly hiddenBy: string };
 
-/** A tool, resource, template or prompt, as an agent gets it. */
+/** An entry, the page of a tool, or a skill, as an agent gets it. */
 export interface ExposureRow {
-  readonly kind: "tool" | "resource" | "template" | "prompt";
+  readonly kind: "tool" | "resource" | "template" | "prompt" | "page" | "skill";
   readonly id: string;
   /** The wire name or URI. */
   readonly name: string;
@@ -214,7 +214,7 @@ export interface ExposureRow {
   readonly scopes: readonly string[];
   /** How a call is confirmed, in words: `asks`, `asks, else runs`, `typed word`. Left out if it is not. */
   readonly confirm?: string;
-  /** Tokens that its entry in a list costs a model, estimated. */
+  /** Tokens that its entry in a list costs a model, estimated. A page costs none: the host reads it. */
   readonly tokens: number;
   /** How each view shows it, in the order of `views`. */
   readonly shown: readonly ShownAs[];
@@ -240,7 +240,7 @@ export interface PageExposure {
   readonly more?: { readonly views: number; readonly entries: number; readonly unexposed: number };
 }
 
-/** The answer of the route `entry`, which gets an `id` and a `kind`: one entry, exactly as a list shows it to agents. */
+/** The answer of the route `entry`, which gets an `id` and a `kind`: one entry, exactly as a list shows it to agents; a page without its HTML. */
 export interface PageEntry {
   readonly id: string;
   readonly json: JsonValue;

@@ -31,6 +31,8 @@ const kinds = Object.keys({
   resource: true,
   template: true,
   prompt: true,
+  page: true,
+  skill: true,
 } satisfies Record<ExposureRow["kind"], true>);
 
 /** Names an entry. */

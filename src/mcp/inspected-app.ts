@@ -10,6 +10,7 @@ import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { Views } from "../views/views.ts";
+import type { Skill } from "./extensions/skill.ts";
 import type { AppRuntime, ServerInfo } from "./servable-app.ts";
 
 /** The parts of an app that exist before it is opened. */
@@ -31,6 +32,7 @@ export interface OpenedApp {
   readonly views: Views;
   readonly viewFor: AppRuntime["viewFor"];
   readonly watches: ResourceWatches;
+  readonly skills: readonly Skill[];
 }
 
 /** The connection to the live surface. `idle`: none was needed yet, or this side closed it. */

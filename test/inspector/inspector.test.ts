@@ -9,6 +9,7 @@ import {
   mcpTool,
   procedure,
   redactSecrets,
+  skillsFolder,
 } from "../../src/index.ts";
 import { Inspector, type InspectorOptions } from "../../src/inspector/inspector.ts";
 import type { PageUpdate } from "../../src/inspector/messages.ts";
@@ -188,6 +189,49 @@ describe("an inspector", () => {
     expect(inspector.entry("level", "tool")).toBeUndefined();
     expect(inspector.entry("hidden")).toBeUndefined();
     expect(inspector.exposure().version).toBe(version);
+    await client.close();
+    inspector.close();
+  });
+
+  it("shows the pages of tools and the skills view by view, with what hides them", async () => {
+    const surface = defineSurface("shop", {
+      "cart.show": mcpTool(procedure({}), { mutates: false, ui: { html: "<p>", permissions: { camera: true } } }),
+      "cart.set": mcpTool(procedure({}), { ui: { visibility: ["app"] } }),
+    });
+    const app = mcp(surface, { skills: skillsFolder(new URL("../cli/fixtures/skills", import.meta.url)) })
+      .implement({ "cart.show": () => {}, "cart.set": () => {} })
+      .views({ none: { disallow: ["cart.show", "skills/*"] }, gate: { face: "gateway" } });
+    const { inspector } = inspect(app);
+    const client = createTestClient(app);
+    const { entries, views } = inspector.exposure();
+    expect(entries.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      "tool cart_set",
+      "tool cart_show",
+      "page ui://shop/cart_show",
+      "skill deploy",
+    ]);
+    expect(views.map(({ tools }) => tools)).toEqual([2, 1, 4]);
+    expect(entries[2]).toMatchObject({
+      ...{ id: "cart.show", effects: ["reads"], scopes: ["shop:read"], tokens: 0 },
+      shown: [{ as: "readable" }, { hiddenBy: 'rule "none": disallow "cart.show"' }, { hiddenBy: "gateway" }],
+    });
+    const listed = { as: "listed" };
+    expect(entries[3]).toMatchObject({
+      ...{ id: "skills/deploy", description: "Deploy a release.", effects: ["reads"], scopes: ["shop:read"] },
+      shown: [listed, { hiddenBy: 'rule "none": disallow "skills/*"' }, listed],
+    });
+    // The name and the description, without the digests of the files.
+    expect(entries[3]?.tokens).toBeGreaterThan(5);
+    expect(entries[3]?.tokens).toBeLessThan(20);
+    expect(inspector.entry("cart.show", "page")?.json).toEqual({
+      uri: "ui://shop/cart_show",
+      mimeType: "text/html;profile=mcp-app",
+      _meta: { ui: { permissions: { camera: {} } } },
+    });
+    expect(inspector.entry("skills/deploy", "skill")?.json).toMatchObject({
+      uri: "skill://shop/deploy/SKILL.md",
+      frontmatter: { name: "deploy" },
+    });
     await client.close();
     inspector.close();
   });

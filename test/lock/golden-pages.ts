@@ -32,7 +32,7 @@ const skill = (name: string, digest = "1"): Skill => ({
 });
 const skilled = (...skills: readonly Skill[]): Sample => ({
   ...none,
-  options: { skills: { open: () => ({ skills, extension: createSkillsExtension(skills) }) } },
+  options: { skills: { open: () => createSkillsExtension(skills) } },
 });
 
 /** Pages of tools, their users, and skills. */

@@ -26,10 +26,9 @@ export interface Skill extends EntryGuard {
   readonly files: readonly SkillFile[];
 }
 
-/** The skills of an open app. */
-export interface OpenSkills {
+/** The extension that serves the skills of an open app. */
+export interface OpenSkills extends Extension {
   readonly skills: readonly Skill[];
-  readonly extension: Extension;
 }
 
 /** The skills of an app, as `skillsFolder()` creates them. */

@@ -1,12 +1,12 @@
 import { authorise } from "../../call/authorise.ts";
 import type { ResourceBody } from "../../catalog/entry.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import type { Extension, ExtensionClient } from "./extensions.ts";
+import type { ExtensionClient } from "./extensions.ts";
 import type { Handler } from "../handlers.ts";
 import { createPagedList, unknownCursor } from "../lists.ts";
 import { badUri, ownParam, toDeniedError, toRpcResult, toUnknownError, writeJson } from "../protocol.ts";
 import type { McpRequest, RpcAnswer } from "../protocol.ts";
-import type { Skill, SkillFile } from "./skill.ts";
+import type { OpenSkills, Skill, SkillFile } from "./skill.ts";
 
 /** Entries on a page: hosts read all pages of this extension. */
 const pageSize = 100;
@@ -18,7 +18,8 @@ function uriOf({ files, name }: Skill): string {
   return files.find(({ uri }) => uri.endsWith(`/${name}/SKILL.md`))?.uri ?? "";
 }
 
-function describeSkill(skill: Skill): string {
+/** Returns the JSON text of a skill as `skills/list` shows it. */
+export function describeSkill(skill: Skill): string {
   const resources = skill.files.map(({ uri, digest, size }) => ({ uri, digest, size }));
   return writeJson({ uri: uriOf(skill), frontmatter: skill.frontmatter, resources });
 }
@@ -73,7 +74,7 @@ async function toBody(file: SkillFile): Promise<ResourceBody> {
 }
 
 /** Creates the extension that serves skills (SEP-2640). A skill is shown to the callers whose view and scopes show it. */
-export function createSkillsExtension(skills: readonly Skill[]): Extension {
+export function createSkillsExtension(skills: readonly Skill[]): OpenSkills {
   const texts = new Map(skills.map((skill) => [skill, describeSkill(skill)]));
   const byUri = new Map(skills.map((skill) => [uriOf(skill), skill]));
   const folders = new Map(skills.flatMap(readFolders));
@@ -113,6 +114,7 @@ export function createSkillsExtension(skills: readonly Skill[]): Extension {
   };
   return Object.freeze({
     id: "io.modelcontextprotocol/skills",
+    skills,
     settings: (client: ExtensionClient) => (shownTo(client).length === 0 ? undefined : { directoryRead: true }),
     methods: { "skills/list": listSkills, "skills/get": getSkill, "resources/directory/read": readFolder },
     resource(uri, view) {
@@ -121,5 +123,5 @@ export function createSkillsExtension(skills: readonly Skill[]): Extension {
       const { id, scopes, requires } = found.skill;
       return { id, scopes, requires, read: () => toBody(found.file) };
     },
-  } satisfies Extension);
+  } satisfies OpenSkills);
 }

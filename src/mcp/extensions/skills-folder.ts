@@ -159,7 +159,7 @@ export function skillsFolder(folder: string | URL): SkillSource {
             throw unreadable(join(root, entry.name), "it is a link or a device; copy the folder");
           return readSkill(join(root, entry.name), `skill://${surface}`, guard);
         });
-      return { skills, extension: createSkillsExtension(skills) };
+      return createSkillsExtension(skills);
     },
   });
 }

@@ -18,6 +18,10 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
 function joined(values: JsonValue | undefined, separator: string): string {
   return toList(values).map(textOf).join(separator);
 }
@@ -70,7 +74,7 @@ function toPages({ tools }: AppExposure): Section {
     const { ui } = fields;
     if (!isJsonObject(ui) || ui["uri"] === undefined) return [];
     const { uri, csp, permissions } = ui;
-    const origins = Object.entries(isJsonObject(csp) ? csp : {}).map(
+    const origins = Object.entries(objectOf(csp)).map(
       ([kind, domains]) => `${kind.replace("Domains", "")} ${joined(domains, " ")}`,
     );
     return [[textOf(uri), name, origins.join(", "), joined(permissions, " "), viewsOf(fields)]];
@@ -80,8 +84,8 @@ function toPages({ tools }: AppExposure): Section {
 
 function toSkills({ server }: AppExposure): Section {
   const { skills } = Object.values(server)[0] ?? {};
-  const rows = Object.entries(isJsonObject(skills) ? skills : {}).map(([name, skill]) => {
-    const fields = isJsonObject(skill) ? skill : {};
+  const rows = Object.entries(objectOf(skills)).map(([name, skill]) => {
+    const fields = objectOf(skill);
     return [name, textOf(fields["files"]), viewsOf(fields), textOf(fields["description"])];
   });
   return { title: "skills", heads: ["name", "files", "views", "description"], rows };
@@ -109,7 +113,7 @@ const lists = [
 
 /** Returns the hints of a tool. A hint that is missing has the default of the protocol. */
 function readHints({ annotations }: JsonObject): JsonObject {
-  const { readOnlyHint, destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};
+  const { readOnlyHint, destructiveHint, openWorldHint } = objectOf(annotations);
   return {
     readOnly: readOnlyHint === true,
     destructive: destructiveHint !== false,
@@ -117,16 +121,35 @@ function readHints({ annotations }: JsonObject): JsonObject {
   };
 }
 
-/** Writes everything that a running server shows to a client. */
+/** Returns the section of the pages that the tools of a server name. The flat key is that of servers before 2026-01-26. */
+function toServerPages(tools: JsonObject): Section {
+  const rows = Object.entries(tools).flatMap(([name, tool]) => {
+    const { ui, "ui/resourceUri": flat } = objectOf(objectOf(tool)["_meta"]);
+    const { resourceUri = flat } = objectOf(ui);
+    return resourceUri === undefined ? [] : [[textOf(resourceUri), name]];
+  });
+  return { title: "pages", heads: ["uri", "tool"], rows };
+}
+
+function toServerSkills(skills: readonly JsonObject[]): Section {
+  const rows = skills.map(({ frontmatter, resources }) => {
+    const { name, description } = objectOf(frontmatter);
+    return [textOf(name), String(toList(resources).length), textOf(description)];
+  });
+  return { title: "skills", heads: ["name", "files", "description"], rows };
+}
+
+/** Writes everything that a running server shows to a client that can show pages. */
 function inspectServer(given: ServerArguments, setting: CliEnvironment): Promise<void> {
   return useServer(given, setting, {
     onNotification: () => {},
+    showsPages: true,
     async run(client, { serverInfo = {}, capabilities, instructions }) {
       const shown: Record<string, JsonObject> = {};
       const sections: Section[] = [];
+      const declared = objectOf(capabilities);
       for (const { title, method, field, key, capability } of lists) {
-        const isThere = isJsonObject(capabilities) && capabilities[capability] !== undefined;
-        const entries = isThere ? await client.list(method, field) : [];
+        const entries = declared[capability] === undefined ? [] : await client.list(method, field);
         shown[title] = Object.fromEntries(entries.map((entry) => [textOf(entry[key]), entry]));
         const rows = entries.map((entry) => {
           const fields = title === "tools" ? { hints: readHints(entry) } : {};
@@ -134,8 +157,12 @@ function inspectServer(given: ServerArguments, setting: CliEnvironment): Promise
         });
         sections.push({ title, heads: ["name", "effect", "title"], rows });
       }
+      const hasSkills = objectOf(declared["extensions"])["io.modelcontextprotocol/skills"] !== undefined;
+      const skills = hasSkills ? await client.list("skills/list", "skills") : [];
+      shown["skills"] = Object.fromEntries(skills.map((skill) => [textOf(skill["uri"]), skill]));
+      sections.push(toServerPages(objectOf(shown["tools"])), toServerSkills(skills));
       const server = {
-        ...(isJsonObject(serverInfo) ? serverInfo : {}),
+        ...objectOf(serverInfo),
         ...(instructions === undefined ? {} : { instructions }),
       };
       const json = `${toVisibleJson({ server, ...shown }, 2)}\n`;

@@ -1,4 +1,5 @@
 import { Refusal, SurfaceError } from "../errors.ts";
+import { pageMimeType } from "../mcp/extensions/extensions.ts";
 import { newestLegacyVersion, rpcCodes } from "../mcp/protocol.ts";
 import { isJsonObject, parseObject, toList, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { withTimeout } from "../surface/system-clock.ts";
@@ -33,10 +34,15 @@ export interface McpClientOptions {
   readonly open: OpenTransport;
   /** Whether the client agrees to confirmations. Otherwise it cannot be asked. */
   readonly agrees: boolean;
+  /** Whether the client declares that it shows the pages of tools. @default false */
+  readonly showsPages?: boolean | undefined;
   /** Milliseconds that the server has for its handshake. */
   readonly timeoutMs: number;
   onNotification(method: string, params: JsonObject): void;
 }
+
+/** The extensions of a client that shows the pages of tools. */
+const pageExtensions: JsonObject = { "io.modelcontextprotocol/ui": { mimeTypes: [pageMimeType] } };
 
 /** Pages of one list that the client reads. */
 const maxPages = 1000;
@@ -72,10 +78,10 @@ export class McpClient {
 
   /** Makes the handshake, and returns its result. @throws Error if the server is not an MCP server, or does not answer in time. */
   async start(): Promise<JsonObject> {
-    const { agrees, timeoutMs } = this.#options;
+    const { agrees, showsPages = false, timeoutMs } = this.#options;
     const opening = this.request("initialize", {
       protocolVersion: newestLegacyVersion,
-      capabilities: agrees ? { elicitation: {} } : {},
+      capabilities: { ...(agrees && { elicitation: {} }), ...(showsPages && { extensions: pageExtensions }) },
       clientInfo: { name: "surface-mcp", version: readVersion() },
     });
     const result = await withTimeout(opening, timeoutMs, "Cannot connect");

@@ -70,7 +70,7 @@ async function openServer(given: ServerArguments, setting: CliEnvironment): Prom
 }
 
 /** Work with a connected server. */
-export interface ServerWork<TResult> extends Pick<McpClientOptions, "onNotification"> {
+export interface ServerWork<TResult> extends Pick<McpClientOptions, "onNotification" | "showsPages"> {
   /** @param handshake - the result of the handshake. */
   run(client: McpClient, handshake: JsonObject): Promise<TResult>;
 }
@@ -85,6 +85,7 @@ export async function useServer<TResult>(
     open: await openServer(given, setting),
     agrees: given.has("yes"),
     timeoutMs: setting.loadTimeoutMs ?? 30_000,
+    showsPages: work.showsPages,
     onNotification: work.onNotification,
   });
   // Nothing else may keep the process alive while an app in it waits.

@@ -110,6 +110,8 @@ describe.each(servers)("the built command, with $name,", ({ words }) => {
     const ran = await operate("inspect");
     expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(/^double .*changes, destructive/m) });
     expect(ran.out).toContain("prompts (0)\n");
+    expect(ran.out).toMatch(/^pages \(1\)\n.*\nui:\/\/operable\/double +double\b/m);
+    expect(ran.out).toMatch(/^skills \(1\)\n.*\ndeploy +1 .*Deploy a release\.$/m);
     const { tools, resources } = JSON.parse((await operate("inspect", "--json")).out);
     expect(Object.keys(tools)).toEqual(["double", "erase", "fail"]);
     expect(Object.keys(resources)).toEqual(["surface://operable/level"]);

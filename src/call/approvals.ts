@@ -123,6 +123,9 @@ export class Approvals {
         this.#remove(approval.id);
         reject(createAbortedError(signal, "Waiting for a decision"));
       });
+      call.progress({ progress: 0, message: "waiting for a user's decision" });
+      // The live page has its own words for it, and would keep these after the decision.
+      if (call.tracked !== undefined) call.tracked.progress = undefined;
       this.#changed();
     });
   }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Approvals } from "../../src/call/approvals.ts";
 import type { CallContextOptions } from "../../src/call/call-context.ts";
 import type { AskKind } from "../../src/catalog/asking/asking.ts";
+import type { ToolContext } from "../../src/catalog/context/tool-context.ts";
 import type { AnyBespokeTool } from "../../src/catalog/custom/bespoke-tool.ts";
 import { createReporter } from "../../src/surface/fault.ts";
 import { until } from "../surface/support.ts";
@@ -38,6 +39,21 @@ describe.each(Object.entries(clients))("a confirmation for a client %s", (_name,
     expect(shortOf(await called)).toEqual({ path: "/etc" });
     expect(handler).toHaveBeenCalledTimes(1);
     expect(approvals.waiting()).toEqual([]);
+  });
+
+  it("tells a client that wants progress that it waits, and then only progress that grows", async () => {
+    const handler = (_args: unknown, { progress }: Pick<ToolContext<unknown>, "progress">): void => {
+      for (const done of [0, 1]) progress({ progress: done, message: "removing" });
+    };
+    const { approvals, remove, waiting, decide } = openRemoving({ handler });
+    const reports: unknown[] = [];
+    approvals.open(ignore);
+    const called = remove("/etc", { asking: toClient(), sink: (report) => void reports.push(report) });
+    const [approval] = await waiting();
+    expect(reports).toEqual([{ progress: 0, message: "waiting for a user's decision" }]);
+    decide(approval, true);
+    await called;
+    expect(reports.slice(1)).toEqual([{ progress: 1, message: "removing" }]);
   });
 
   it("is DECLINED without consent, and has not run", async () => {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { PageState, SecondTotals } from "../../src/inspector/messages.ts";
-import { toCount, toDuration } from "../text/format.ts";
+import { ifKnown, toCount, toDuration } from "../text/format.ts";
 import { Bar, Dot, Short } from "../ui/text.tsx";
 import { chartHeight, chartSeconds, toAreaPath, toLinePath, toNiceMaximum, toSlots } from "./paths.ts";
 
@@ -19,21 +19,23 @@ interface ChartProps {
   readonly toLabel: (value: number) => string;
 }
 
-const newest = (slots: Slots): number | undefined => slots.findLast((value) => value !== undefined);
-
 function Chart({ title, series, toLabel }: ChartProps): JSX.Element {
   const highest = Math.max(0, ...series.flatMap(({ slots }) => slots.map((value) => value ?? 0)));
   const maximum = toNiceMaximum(highest);
-  const summary = series.map(({ name, slots }) => `${name} ${toLabel(newest(slots) ?? 0)}`).join(", ");
   return (
     <figure class="chart">
       <figcaption>
         <h2>{title}</h2>
         {series.map(({ name, tone, slots }) => (
-          <span key={name} class="legend">
+          <span class="legend">
             <Dot tone={tone} />
             {name}
-            <span class="number">{newest(slots) === undefined ? "–" : toLabel(newest(slots) ?? 0)}</span>
+            <span class="number">
+              {ifKnown(
+                slots.findLast((value) => value !== undefined),
+                toLabel,
+              )}
+            </span>
           </span>
         ))}
       </figcaption>
@@ -44,14 +46,13 @@ function Chart({ title, series, toLabel }: ChartProps): JSX.Element {
           viewBox={`0 0 ${chartSeconds} ${chartHeight}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${title}, last two minutes. Now: ${summary}. Highest: ${toLabel(highest)}.`}
+          aria-label={`${title}, last two minutes, highest ${toLabel(highest)}`}
         >
           {[0, 0.5, 1].map((part) => (
-            <path key={part} class="guide" d={`M0 ${part * chartHeight}H${chartSeconds}`} />
+            <path class="guide" d={`M0 ${part * chartHeight}H${chartSeconds}`} />
           ))}
-          {series.map(({ name, tone, slots, isLine }) => (
+          {series.map(({ tone, slots, isLine }) => (
             <path
-              key={name}
               class={`${isLine === true ? "curve" : "area"} ${tone}`}
               d={isLine === true ? toLinePath(slots, maximum) : toAreaPath(slots, maximum)}
             />
@@ -88,7 +89,7 @@ function Bars({ title, bars, tone, empty }: BarsProps): JSX.Element {
       ) : (
         <ul class="bars">
           {sorted.slice(0, shownBars).map(([name, count]) => (
-            <li key={name}>
+            <li>
               <Short code value={name} />
               <Bar part={count / highest} tone={tone} />
               <span class="number">{toCount(count)}</span>

@@ -1,4 +1,4 @@
-import type { ExposureRow, PageEntry, PageExposure } from "../../src/inspector/messages.ts";
+import type { PageEntry, PageExposure } from "../../src/inspector/messages.ts";
 import { messageOf } from "../requests.ts";
 import type { PageData } from "./page-data.ts";
 
@@ -31,7 +31,7 @@ export class ExposureLoader {
   }
 
   /** Loads an entry, if another one was loaded last. */
-  ensureEntry({ id, kind }: ExposureRow): void {
+  ensureEntry(id: string, kind: string): void {
     if (this.#shown !== `${kind} ${id}`) this.entry = undefined;
     this.#shown = `${kind} ${id}`;
     void this.#load<PageEntry>("entry", { id, kind }, (entry) => {

@@ -11,8 +11,14 @@ import { addRows } from "./history-rows.ts";
 /** The state of the connection. `refused` was never let in, `ended` was. */
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
 
-/** Milliseconds for which a row at a new place takes no consent: the click was meant for the row that was there. */
+/** Milliseconds for which a row that was drawn at a new place takes no consent: the click was meant for the row that was there. */
 const settleMs = 1000;
+
+/** The place of an approval, and when it was first drawn there. */
+interface Placed {
+  readonly place: number;
+  since?: number;
+}
 
 /** The state that the server sent, and the rows of the history that the page knows. */
 export class PageData {
@@ -25,8 +31,7 @@ export class PageData {
   /** The `seq` of the oldest row that the server keeps. */
   oldest = 0;
   readonly #monotonic: () => number;
-  /** The place of each approval, and since when. */
-  #places: ReadonlyMap<string, readonly [place: number, since: number]> = new Map();
+  #places: ReadonlyMap<string, Placed> = new Map();
   #at = 0;
   #arrivedAt = 0;
 
@@ -63,17 +68,18 @@ export class PageData {
     this.#setClock(at);
   }
 
-  /** Returns whether an approval has been at its place for long enough to be agreed to. */
+  /** Returns whether an approval has been seen at its place for long enough to be agreed to. To be called when it is drawn. */
   isSettled(id: string): boolean {
-    const [, since] = this.#places.get(id) ?? [0, this.#monotonic()];
-    return this.#monotonic() - since >= settleMs;
+    const placed = this.#places.get(id);
+    if (placed === undefined) return false;
+    placed.since ??= this.#monotonic();
+    return this.#monotonic() - placed.since >= settleMs;
   }
 
   #place(): void {
-    const now = this.#monotonic();
     const placed = this.state?.approvals.map(({ id }, place) => {
       const known = this.#places.get(id);
-      return [id, known?.[0] === place ? known : ([place, now] as const)] as const;
+      return [id, known?.place === place ? known : { place }] as const;
     });
     this.#places = new Map(placed);
   }

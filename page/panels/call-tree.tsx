@@ -8,13 +8,7 @@ import { Bar, Chip, Dot, Short } from "../ui/text.tsx";
 
 function Progress({ done, total, message = "" }: NonNullable<CallRow["progress"]>): JSX.Element {
   return (
-    <div
-      class="line progress"
-      role="progressbar"
-      aria-label="Progress"
-      aria-valuenow={done}
-      {...(total !== undefined && { "aria-valuemax": total })}
-    >
+    <div class="line progress">
       {total !== undefined && <Bar part={done / total} tone="accent" />}
       <span class="number">{total === undefined ? toCount(done) : `${toCount(done)} of ${toCount(total)}`}</span>
       <span class="line muted">

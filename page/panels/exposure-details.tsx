@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import type { ExposureRow, PageExposure } from "../../src/inspector/messages.ts";
-import type { MemberRow } from "../data/exposure.ts";
+import type { PageExposure } from "../../src/inspector/messages.ts";
+import { type MemberRow, toShownText } from "../data/exposure.ts";
 import type { Page } from "../page.ts";
 import { toCount } from "../text/format.ts";
 import { toLabel } from "../text/visible.ts";
@@ -9,76 +9,60 @@ import { Json } from "../ui/json.tsx";
 import { Problem, Text } from "../ui/text.tsx";
 
 interface EntryProps {
-  readonly entry: ExposureRow;
+  readonly row: MemberRow;
   readonly exposure: PageExposure;
   readonly page: Page;
 }
 
-function Entry({ entry, exposure, page }: EntryProps): JSX.Element {
-  page.exposure.ensureEntry(entry);
-  const loaded = page.exposure.entry;
+/** Shows what an agent gets of an entry, and in which views. */
+function Entry({ row: { id = "", kind, description, shown }, exposure, page }: EntryProps): JSX.Element {
+  page.exposure.ensureEntry(id, kind);
+  const { entry, error } = page.exposure;
   return (
     <>
-      <Fields
-        fields={[
-          ["Name", entry.name],
-          ["Id", entry.id],
-          ["Title", entry.title],
-          ["Effects", entry.effects.join(", ")],
-          ["Scopes", entry.scopes.join(", ")],
-          ["Confirm", entry.confirm],
-          ["Tokens", `${toCount(entry.tokens)}, estimated`],
-        ]}
-      />
-      {entry.description !== undefined && (
+      {description !== undefined && (
         <section>
           <h3>Description</h3>
           <p class="whole">
-            <Text value={entry.description} lines />
+            <Text value={description} lines />
           </p>
         </section>
       )}
       <section>
         <h3>Views</h3>
         <Fields
-          fields={exposure.views.map((view, index) => {
-            const shown = entry.shown[index];
-            const text = shown === undefined ? "–" : "as" in shown ? shownTexts[shown.as] : `hidden: ${shown.hiddenBy}`;
-            return [toLabel(view.name), text] as const;
-          })}
+          fields={exposure.views.map(({ name }, index) => [toLabel(name), shown?.[index] && toShownText(shown[index])])}
         />
       </section>
-      {loaded !== undefined && <Json label="As an agent gets it" value={loaded.json} />}
-      <Problem text={page.exposure.error} />
+      {entry !== undefined && <Json label="As an agent gets it" value={entry.json} />}
+      <Problem text={error} />
     </>
   );
 }
 
-const shownTexts = { listed: "listed", operation: "by the gateway's `call`" } as const;
-
-interface ExposureDetailsProps {
-  readonly row: MemberRow;
-  readonly exposure: PageExposure;
-  readonly page: Page;
+interface ExposureDetailsProps extends EntryProps {
   readonly close: () => void;
 }
 
 /** Shows one member in full. */
-export function ExposureDetails({ row, exposure, page, close }: ExposureDetailsProps): JSX.Element {
-  const name = "entry" in row ? row.entry.name : row.unexposed.name;
+export function ExposureDetails({ close, ...props }: ExposureDetailsProps): JSX.Element {
+  const { name, kind, why, id, title, effects, scopes, confirm, tokens } = props.row;
   return (
     <Drawer title={name} close={close}>
-      {"entry" in row ? (
-        <Entry entry={row.entry} exposure={exposure} page={page} />
-      ) : (
-        <Fields
-          fields={[
-            ["Name", name],
-            ["Kind", row.unexposed.kind],
-            ["Not exposed", row.unexposed.why],
-          ]}
-        />
-      )}
+      <Fields
+        fields={[
+          ["Name", name],
+          ["Kind", kind],
+          ["Not exposed", why],
+          ["Id", id],
+          ["Title", title],
+          ["Effects", effects?.join(", ")],
+          ["Scopes", scopes?.join(", ")],
+          ["Confirm", confirm],
+          ["Tokens", tokens === undefined ? undefined : `${toCount(tokens)}, estimated`],
+        ]}
+      />
+      {why === undefined && <Entry {...props} />}
     </Drawer>
   );
 }

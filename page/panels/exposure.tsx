@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
-import type { ExposureRow, PageExposure, ShownAs } from "../../src/inspector/messages.ts";
+import type { PageExposure } from "../../src/inspector/messages.ts";
 import {
   compareViews,
   differenceOf,
-  kindOf,
+  isOfKind,
   matches,
   type MemberKind,
   type MemberRow,
   toMembers,
+  toShownText,
 } from "../data/exposure.ts";
 import type { Page, PanelProps } from "../page.ts";
 import { toCount } from "../text/format.ts";
@@ -15,7 +16,7 @@ import { toLabel } from "../text/visible.ts";
 import { keep } from "../ui/kept-state.ts";
 import { Search } from "../ui/search.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { Chip, Notice, Short, Text } from "../ui/text.tsx";
+import { Chip, Notice, Short } from "../ui/text.tsx";
 import { ExposureDetails } from "./exposure-details.tsx";
 
 const kinds = [
@@ -24,86 +25,72 @@ const kinds = [
   ["resource", "Resources"],
   ["template", "Templates"],
   ["prompt", "Prompts"],
+  ["page", "Pages"],
+  ["skill", "Skills"],
   ["unexposed", "Not exposed"],
 ] as const satisfies readonly (readonly [MemberKind | "all", string])[];
 
 type KindFilter = (typeof kinds)[number][0];
 
-function Shown({ shown }: { readonly shown: ShownAs | undefined }): JSX.Element | null {
-  if (shown === undefined) return null;
-  if ("as" in shown) return <span class="ok">{shown.as === "listed" ? "listed" : "by call"}</span>;
-  return (
-    <span class="muted" title={toLabel(shown.hiddenBy)}>
-      hidden
-    </span>
-  );
-}
-
-function ofEntry<T>(read: (entry: ExposureRow) => T): (row: MemberRow) => T | null {
-  return (row) => ("entry" in row ? read(row.entry) : null);
-}
-
 function toColumns({ views }: PageExposure, chosen: readonly number[]): Column<MemberRow>[] {
   return [
-    ["kind muted", "As", (row) => <Short value={"entry" in row ? row.entry.kind : row.unexposed.kind} />],
-    ["name", "Member", (row) => <Short code value={"entry" in row ? row.entry.name : row.unexposed.name} />],
+    ["kind muted", "As", ({ kind }) => <Short value={kind} />],
+    ["name", "Member", ({ name }) => <Short code value={name} />],
     [
       "effects",
-      "Effects",
-      (row) =>
-        "entry" in row ? (
-          row.entry.effects.map((effect) => <Chip key={effect} text={effect} tone={effect} />)
-        ) : (
-          <span class="why muted">
-            <Text value={`not exposed: ${row.unexposed.why}`} />
+      "Effects, confirmation",
+      ({ effects, confirm, why }) => (
+        <>
+          {effects?.map((effect) => (
+            <Chip text={effect} tone={effect} />
+          ))}
+          {confirm !== undefined && <Chip text={confirm} />}
+          {why !== undefined && <span class="why muted">not exposed: {why}</span>}
+        </>
+      ),
+    ],
+    ["scopes", "Scopes", ({ scopes }) => <Short value={scopes?.join(" ") ?? ""} />],
+    ["right tokens", "Tokens", ({ tokens }) => tokens !== undefined && toCount(tokens)],
+    ...chosen.map((index): Column<MemberRow> => [
+      "view",
+      <Short value={`View: ${views[index]?.name}`} />,
+      ({ shown: { [index]: shown } = [] }) =>
+        shown !== undefined && (
+          <span class={"as" in shown ? "ok" : "muted"}>
+            <Short value={toShownText(shown)} />
           </span>
         ),
-    ],
-    ["scopes", "Scopes", ofEntry(({ scopes }) => <Short value={scopes.join(" ")} />)],
-    ["asks", "Confirm", ofEntry(({ confirm = "" }) => <Short value={confirm} />)],
-    ["right tokens", "Tokens", ofEntry(({ tokens }) => toCount(tokens))],
-    ...chosen.map((index): Column<MemberRow> => [
-      `view view-${index}`,
-      <Short value={`View: ${views[index]?.name}`} />,
-      ofEntry(({ shown }) => <Shown shown={shown[index]} />),
     ]),
   ];
 }
 
-interface ViewsProps {
+interface CompareProps {
   readonly exposure: PageExposure;
-  readonly first: number;
-  readonly second: number;
-  readonly choose: (first: number, second: number) => void;
+  /** Two positions in the list of views; -1 for none. */
+  readonly picked: readonly number[];
+  readonly pick: (picked: readonly number[]) => void;
 }
 
-function Compare({ exposure, first, second, choose }: ViewsProps): JSX.Element {
-  const isComparing = first >= 0 && second >= 0;
-  const found = isComparing ? compareViews(exposure, first, second) : undefined;
-  const picks = [
-    ["Compare view", first, (index: number) => choose(index, second)],
-    ["with view", second, (index: number) => choose(first, index)],
-  ] as const;
+function Compare({ exposure, picked, pick }: CompareProps): JSX.Element {
   return (
     <div class="line compare end">
-      {picks.map(([label, index, set]) => (
-        <label key={label} class="line">
+      {["Compare view", "with view"].map((label, place) => (
+        <label class="line">
           {label}
-          <select value={index} onChange={(event) => set(Number(event.currentTarget.value))}>
+          <select
+            value={picked[place]}
+            onChange={(event) => pick(picked.with(place, Number(event.currentTarget.value)))}
+          >
             <option value={-1}>–</option>
-            {exposure.views.map((view, position) => (
-              <option key={view.name} value={position}>
-                {toLabel(view.name)}
-              </option>
+            {exposure.views.map(({ name }, position) => (
+              <option value={position}>{toLabel(name)}</option>
             ))}
           </select>
         </label>
       ))}
-      {found !== undefined && (
+      {!picked.includes(-1) && (
         <p class="number" role="status">
-          {toCount(found.onlyFirst)} only in the first, {toCount(found.onlySecond)} only in the second,{" "}
-          {toCount(found.differently)} shown differently; {found.tokens > 0 ? "+" : ""}
-          {toCount(found.tokens)} tokens
+          {compareViews(exposure, picked)}
         </p>
       )}
     </div>
@@ -114,7 +101,7 @@ function Views({ exposure: { views } }: { readonly exposure: PageExposure }): JS
   return (
     <ul class="views" aria-label="Views">
       {views.map(({ name, face, tools, tokens }) => (
-        <li key={name} class="line">
+        <li class="line">
           <Short value={name} />
           <Chip text={face} tone={face === "denied" ? "bad" : ""} />
           <span class="number muted">
@@ -136,11 +123,9 @@ function Kinds({ rows, kind, set }: KindsProps): JSX.Element {
   return (
     <div class="line kinds" role="group" aria-label="Kinds">
       {kinds.map(([id, label]) => (
-        <button key={id} aria-pressed={kind === id} onClick={() => set(id)}>
+        <button aria-pressed={kind === id} onClick={() => set(id)}>
           {label}
-          <span class="count">
-            {toCount(id === "all" ? rows.length : rows.filter((row) => kindOf(row) === id).length)}
-          </span>
+          <span class="count">{toCount(rows.filter((row) => isOfKind(row, id)).length)}</span>
         </button>
       ))}
     </div>
@@ -150,24 +135,21 @@ function Kinds({ rows, kind, set }: KindsProps): JSX.Element {
 function Members({ page, exposure }: { readonly page: Page; readonly exposure: PageExposure }): JSX.Element {
   const [filter, setFilter] = keep("exposure.filter", "");
   const [kind, setKind] = keep<KindFilter>("exposure.kind", "all");
-  const [[first, second], choose] = keep<readonly [number, number]>("exposure.views", [-1, -1]);
+  const [picked, pick] = keep<readonly number[]>("exposure.views", [-1, -1]);
   const [opened, setOpened] = keep<string | undefined>("exposure.opened", undefined);
-  const rows = toMembers(exposure).filter((row) => matches(row, filter));
-  const isComparing = first >= 0 && second >= 0;
-  const differs = (row: MemberRow): boolean =>
-    !isComparing || ("entry" in row && differenceOf(row.entry, first, second) !== "same");
-  const shown = rows.filter((row) => (kind === "all" || kindOf(row) === kind) && differs(row));
-  const chosen = isComparing ? [first, second] : exposure.views.map((_, index) => index);
-  const open = opened === undefined ? undefined : toMembers(exposure).find(({ key }) => key === opened);
+  const members = toMembers(exposure);
+  const rows = members.filter((row) => matches(row, filter));
+  const isComparing = !picked.includes(-1);
+  const shown = rows.filter((row) => isOfKind(row, kind) && !(isComparing && differenceOf(row, picked) === "same"));
+  const chosen = isComparing ? picked : exposure.views.map((_, index) => index);
+  const open = members.find(({ key }) => key === opened);
   return (
     <>
       <Views exposure={exposure} />
       <div class="line tools">
         <Search label="Filter members" value={filter} set={setFilter} />
         <Kinds rows={rows} kind={kind} set={setKind} />
-        {exposure.views.length > 1 && (
-          <Compare exposure={exposure} first={first} second={second} choose={(a, b) => choose([a, b])} />
-        )}
+        {exposure.views.length > 1 && <Compare exposure={exposure} picked={picked} pick={pick} />}
       </div>
       <Table
         label="Members"

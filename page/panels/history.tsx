@@ -102,7 +102,7 @@ function Filters({ filters, names, set }: FiltersProps): JSX.Element {
       >
         <option value="">All outcomes</option>
         {outcomes.map((outcome) => (
-          <option key={outcome}>{outcome}</option>
+          <option>{outcome}</option>
         ))}
       </select>
     </>

@@ -3,7 +3,9 @@ import type { ClientRow, LinkRow, PageState, SecondTotals } from "../../src/insp
 import type { PanelProps } from "../page.ts";
 import { toBytes, toCount, toDuration, toSpan } from "../text/format.ts";
 import { Card, Item } from "../ui/cards.tsx";
+import { Fields } from "../ui/drawer.tsx";
 import { Call } from "./call-tree.tsx";
+import { totalOf } from "./panel-names.ts";
 
 function Client({ row, now }: { readonly row: ClientRow; readonly now: number }): JSX.Element {
   const { client, caller } = row;
@@ -49,23 +51,14 @@ function Figures({ state }: { readonly state: PageState }): JSX.Element {
   const sum = (read: (one: SecondTotals) => number): number => last.reduce((all, one) => all + read(one), 0);
   const slowest = Math.max(0, ...last.map((one) => one.p99 ?? 0));
   const figures = [
-    ["Clients", toCount(state.clients.rows.length + state.clients.more)],
-    ["Running calls", toCount(state.calls.rows.length + state.calls.more)],
+    ["Clients", toCount(totalOf(state.clients))],
+    ["Running calls", toCount(totalOf(state.calls))],
     ["Open streams", toCount(state.clients.rows.reduce((all, one) => all + one.streams, 0))],
     ["Calls, last 10 s", toCount(sum((one) => one.calls))],
     ["Failed, last 10 s", toCount(sum((one) => one.failed))],
     ["p99, last 10 s", slowest === 0 ? "–" : toDuration(slowest)],
   ] as const;
-  return (
-    <dl class="figures">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Fields kind="figures" fields={figures} />;
 }
 
 /** Shows what happens now: clients, running calls, questions, links and values that are stale. */

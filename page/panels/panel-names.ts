@@ -1,3 +1,4 @@
+import type { Cut } from "../../src/inspector/messages.ts";
 import type { PageData } from "../data/page-data.ts";
 
 export type PanelName = "now" | "exposure" | "history" | "values" | "approvals";
@@ -10,7 +11,8 @@ export interface Tab {
   readonly isUrgent?: boolean;
 }
 
-const totalOf = (list: { readonly rows: readonly unknown[]; readonly more: number } | undefined): number =>
+/** Counts the rows of a list, and those that were left out. */
+export const totalOf = (list: Cut<unknown> | undefined): number =>
   list === undefined ? 0 : list.rows.length + list.more;
 
 /** Lists the tabs. The approvals are one only if the server lets the page decide. */

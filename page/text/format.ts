@@ -1,14 +1,13 @@
-const grouped = new Intl.NumberFormat("en-US");
 const twoDigits = (value: number): string => String(value).padStart(2, "0");
 
 /** Writes a number with three digits a group: `12,345`. */
-export const toCount = (value: number): string => grouped.format(value);
+export const toCount = (value: number): string => value.toLocaleString("en");
 
 /** Writes bytes in the largest unit: `4.1 kB`. */
 export function toBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "kB"] : [bytes / 1e6, "MB"];
-  return `${value < 100 ? value.toFixed(1) : grouped.format(Math.round(value))} ${unit}`;
+  return `${value < 100 ? value.toFixed(1) : toCount(Math.round(value))} ${unit}`;
 }
 
 /** Writes milliseconds for people: `0.4 ms`, `12 ms`, `1.24 s`, `3 min 05 s`, `2 h 07 min`. */
@@ -29,11 +28,8 @@ export function toSpan(ms: number): string {
   return hours < 24 ? `${hours} h ${twoDigits(minutes % 60)} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-// Sweden writes dates as ISO 8601 does.
-const moment = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
-
-/** Writes the date and time, in the zone of the browser: `2026-11-28 14:03:59`. */
-export const toMoment = (at: number): string => moment.format(at);
+/** Writes the date and time, in the zone of the browser: `2026-11-28 14:03:59`. Sweden writes dates as ISO 8601 does. */
+export const toMoment = (at: number): string => new Date(at).toLocaleString("sv");
 
 /** Writes the time of day: `14:03:59`. */
 export const toClock = (at: number): string => toMoment(at).slice(-8);

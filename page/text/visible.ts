@@ -1,5 +1,7 @@
-// Controls, formats (direction, zero width, tags), lone surrogates, separators, and letters that look like nothing.
-const invisible = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0])/u;
+// Controls, formats (direction, zero width, tags), lone surrogates, separators, letters that look like nothing, and marks over more than
+// three marks, which would cover the lines around.
+const invisible =
+  /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|(?<=[\p{Mn}\p{Me}]{3})[\p{Mn}\p{Me}])/u;
 
 /** Writes a character as JSON does: `\\n`, `\\u202e`. */
 function toEscape(character: string): string {
@@ -26,5 +28,5 @@ export function clip(text: string, length = 300): string {
 
 /** Writes the start of a text with escapes for its invisible characters, for attributes and options. */
 export function toLabel(text: string): string {
-  return toPieces(clip(text, 80)).join("");
+  return toPieces(clip(text)).join("");
 }

@@ -10,25 +10,21 @@ const texts: Readonly<Record<ConnectionState, readonly [label: string, tone: str
   refused: ["No access", "bad", "A link works once: restart the server, or call link() for another one."],
 };
 
-/** Shows the state of the connection, in a place of one width. */
-export function ConnectionLabel({ state }: { readonly state: ConnectionState }): JSX.Element {
-  const [label, tone] = texts[state];
+/** Shows the state of the connection, in a place of one width, and tells that the shown state may be old. */
+export function ConnectionLabel({ data: { connection, state } }: { readonly data: PageData }): JSX.Element {
+  const [label, tone, text] = texts[connection];
   return (
-    <span class="line connection">
-      <Dot tone={tone} />
-      {label}
-    </span>
-  );
-}
-
-/** Tells that the shown state may be old. */
-export function ConnectionBanner({ data: { connection, state } }: { readonly data: PageData }): JSX.Element | null {
-  const [, tone, text] = texts[connection];
-  if (state === undefined || text === "") return null;
-  return (
-    <p class={`banner ${tone}`} role="alert">
-      {text}
-    </p>
+    <>
+      <span class="line connection">
+        <Dot tone={tone} />
+        {label}
+      </span>
+      {state !== undefined && text !== "" && (
+        <p class={`banner ${tone}`} role="alert">
+          {text}
+        </p>
+      )}
+    </>
   );
 }
 

@@ -41,18 +41,20 @@ export function Drawer({ title, close, children }: DrawerProps): JSX.Element {
   );
 }
 
-/** A list of names and values. Fields without a value are left out. */
-export function Fields({
-  fields,
-}: {
+interface FieldsProps {
+  /** The class of the list. */
+  readonly kind?: string;
   readonly fields: readonly (readonly [string, ComponentChildren])[];
-}): JSX.Element {
+}
+
+/** A list of names and values. Fields without a value are left out. */
+export function Fields({ kind = "fields", fields }: FieldsProps): JSX.Element {
   return (
-    <dl class="fields">
+    <dl class={kind}>
       {fields
         .filter(([, value]) => value !== undefined && value !== "")
         .map(([name, value]) => (
-          <div key={name}>
+          <div>
             <dt>{name}</dt>
             <dd>{typeof value === "string" ? <Text value={value} /> : value}</dd>
           </div>

@@ -3,7 +3,7 @@ import type { PageData } from "../data/page-data.ts";
 import { listTabs, type PanelName, type Tab } from "../panels/panel-names.ts";
 import { ifKnown, toCount } from "../text/format.ts";
 import { toLabel } from "../text/visible.ts";
-import { ConnectionBanner, ConnectionLabel } from "./connection-state.tsx";
+import { ConnectionLabel } from "./connection-state.tsx";
 import { Short } from "./text.tsx";
 
 interface TabsProps {
@@ -62,22 +62,18 @@ export function titleOf(data: PageData): string {
 
 /** Shows the app, the tabs and the state of the connection. */
 export function Header({ data, selected }: { readonly data: PageData; readonly selected: PanelName }): JSX.Element {
-  const { app, connection } = data;
+  const { app } = data;
   return (
     <header class="masthead">
       <h1 class="line">
-        <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
-          <rect x="1" y="1" width="18" height="18" rx="5" />
-          <path d="M5 12.5h2.5L9 6.5l2.4 7 1.5-4.2H15" />
-        </svg>
+        <img class="mark" src="icon.svg" alt="" />
         <Short value={nameOf(data)} />
         <small class="line muted">
           <Short value={app === undefined || app.version === noVersion ? "" : app.version} />
         </small>
       </h1>
       <Tabs tabs={listTabs(data)} selected={selected} />
-      <ConnectionLabel state={connection} />
-      <ConnectionBanner data={data} />
+      <ConnectionLabel data={data} />
     </header>
   );
 }

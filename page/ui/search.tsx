@@ -23,7 +23,7 @@ export function Search({ label, value, set, offered }: SearchProps): JSX.Element
       {offered !== undefined && (
         <datalist id={label}>
           {offered.map((name) => (
-            <option key={name} value={name} />
+            <option value={name} />
           ))}
         </datalist>
       )}

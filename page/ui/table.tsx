@@ -54,7 +54,7 @@ function Row<TRow>({ table, view, row, index, isActive }: RowProps<TRow>): JSX.E
       onClick={() => open(row)}
     >
       {columns.map(([id, , cell]) => (
-        <div key={id} class={`cell ${id}`} role="cell">
+        <div class={`cell ${id}`} role="cell">
           {id === main ? (
             <button class="open-row" ref={isActive ? view.focus : null} tabIndex={isActive ? 0 : -1} data-index={index}>
               {cell(row)}
@@ -72,7 +72,7 @@ function Head<TRow>({ columns }: Pick<TableProps<TRow>, "columns">): JSX.Element
   return (
     <div class="head row" role="row" aria-rowindex={1}>
       {columns.map(([id, title]) => (
-        <div key={id} class={`cell ${id}`} role="columnheader">
+        <div class={`cell ${id}`} role="columnheader">
           {title}
         </div>
       ))}

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { clip, toPieces } from "../text/visible.ts";
+import { clip, toLabel, toPieces } from "../text/visible.ts";
 
 interface TextProps {
   readonly value: string;
@@ -19,10 +19,10 @@ export function Text({ value, lines = false }: TextProps): JSX.Element {
   );
 }
 
-/** Shows the start of a text, in one line. With `code` the text names something in code. */
+/** Shows the start of a text, in one line, and more of it in a tooltip. With `code` the text names something in code. */
 export function Short({ value, code = false }: { readonly value: string; readonly code?: boolean }): JSX.Element {
   return (
-    <span class={code ? "clip code" : "clip"}>
+    <span class={code ? "clip code" : "clip"} title={toLabel(value)}>
       <Text value={clip(value)} />
     </span>
   );
@@ -50,11 +50,7 @@ export function Problem({ text }: { readonly text: string | undefined }): JSX.El
 
 /** Shows a horizontal bar whose length is a part of the whole. */
 export function Bar({ part, tone }: { readonly part: number; readonly tone: string }): JSX.Element {
-  return (
-    <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-      <rect class={tone} width={Math.min(1, part) * 100} height="4" />
-    </svg>
-  );
+  return <progress class={`bar ${tone}`} value={part} aria-hidden="true" />;
 }
 
 /** Stands in place of rows while there are none. */

@@ -11,8 +11,7 @@ export function collectProblems(page: Page): string[] {
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {
-    const isIcon = message.location().url.endsWith("/favicon.ico");
-    if (["error", "warning"].includes(message.type()) && !isIcon) problems.push(message.text());
+    if (["error", "warning"].includes(message.type())) problems.push(message.text());
   });
   return problems;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { pageIcon } from "../../src/http/inspector/page-files.ts";
 import { pageHeaders } from "../../src/http/inspector/page-answers.ts";
 import type { HistoryPage, PageExposure, PageSnapshot, PageUpdate } from "../../src/inspector/messages.ts";
 import { root } from "../architecture/source.ts";
@@ -75,7 +76,9 @@ export class MockServer {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     response.setHeaders(new Headers(pageHeaders));
     const file = files.get(url.pathname);
+    const [icon, answer] = pageIcon;
     if (this.isMoved) response.writeHead(404).end();
+    else if (url.pathname === `/${icon}`) response.writeHead(200, answer.headers).end(answer.body);
     else if (file !== undefined) {
       const [name, type] = file;
       response.setHeader("content-type", type).end(readFileSync(join(root, "dist", "page", name)));

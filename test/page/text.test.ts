@@ -16,13 +16,14 @@ describe("visible text", () => {
     ["a line end and a tab", "a\r\nb\tc", "a\\r\\nb\\tc"],
     ["a line separator", "a\u2028b", "a\\u2028b"],
     ["a letter that looks like nothing", "a\u3164b", "a\\u3164b"],
+    ["more than three marks on a letter", `a${"\u0301".repeat(5)}b\u20dd`, `a\u0301\u0301\u0301\\u0301\\u0301b\u20dd`],
     ["C1 controls and delete", "\u007F\u009B", "\\u007f\\u009b"],
   ])("has an escape when it has %s", (_what, text, expected) => {
     expect(toLabel(text)).toBe(expected);
   });
 
   it("stays as it is when it has letters of any script and emoji", () => {
-    expect(toLabel("Grüße, 日本語, עברית, 👍")).toBe("Grüße, 日本語, עברית, 👍");
+    expect(toLabel("Grüße, 日本語, עִבְרִית, ကြိုး, སྒྲུབ, 👍")).toBe("Grüße, 日本語, עִבְרִית, ကြိုး, སྒྲུབ, 👍");
   });
 
   it("keeps line ends and tabs, and no other control, when it has many lines", () => {

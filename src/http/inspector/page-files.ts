@@ -14,6 +14,18 @@ const files = [
   ["page.css", "page.css", "text/css; charset=utf-8"],
 ] as const;
 
+/** The mark of the page, and its icon in the tab of the browser. */
+export const pageIcon: readonly [path: string, answer: HttpAnswer] = [
+  "icon.svg",
+  {
+    status: 200,
+    headers: { "content-type": "image/svg+xml" },
+    body:
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><rect width="20" height="20" rx="5" fill="#2a55cc"/>' +
+      '<path d="M5 12.5h2.5L9 6.5l2.4 7 1.5-4.2H15" fill="none" stroke="#fff" stroke-width="1.6"/></svg>',
+  },
+];
+
 /** Returns the folder of the built page. Found by the name of the package, because this module is built to another place. */
 function pageFolder(): string {
   return join(dirname(createRequire(import.meta.url).resolve("surface-mcp/package.json")), "dist", "page");
@@ -31,7 +43,7 @@ export async function readPageFiles(folder: () => string = pageFolder): Promise<
       const body = await readFile(join(from, file), "utf8");
       return [path, { status: 200, headers: { "content-type": type }, body }];
     };
-    return new Map(await Promise.all(files.map(read)));
+    return new Map([...(await Promise.all(files.map(read))), pageIcon]);
   } catch (cause) {
     const problem = 'the folder "dist/page" of surface-mcp is missing or incomplete';
     const remedy = "install the package as it was published, and do not bundle it";

@@ -22,10 +22,10 @@ describe("readPageFiles()", () => {
     });
   });
 
-  it("reads the three files with their types", async () => {
+  it("reads the three files with their types, and has an icon", async () => {
     await writeFile(join(folder, "page.css"), "/* ü */");
     const files = await readPageFiles(() => folder);
-    expect([...files.keys()]).toEqual(["", "page.js", "page.css"]);
+    expect([...files.keys()]).toEqual(["", "page.js", "page.css", "icon.svg"]);
     expect(files.get("page.css")).toEqual({
       status: 200,
       headers: { "content-type": "text/css; charset=utf-8" },

@@ -58,7 +58,7 @@ export class Connection {
 
   /** Asks why the browser gave up the stream: an `EventSource` does not tell the status. */
   async #afterEnd(): Promise<void> {
-    const { status } = await fetch("history?limit=1").catch(() => ({ status: 503 }));
+    const { status } = await fetch("history?limit=1").catch(() => ({ status: 0 }));
     // A server that has restarted refuses the cookie, or has another path.
     if (status > 400 && status < 500) this.#become(this.#data.app === undefined ? "refused" : "ended");
     else this.#retry = window.setTimeout(() => this.#connect(), retryMs);

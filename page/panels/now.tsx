@@ -46,8 +46,8 @@ function Link({ row, now }: { readonly row: LinkRow; readonly now: number }): JS
   );
 }
 
-function Figures({ state }: { readonly state: PageState }): JSX.Element {
-  const last = state.seconds.slice(-10);
+function Figures({ state, now }: { readonly state: PageState; readonly now: number }): JSX.Element {
+  const last = state.seconds.filter(({ at }) => at > now - 10_000);
   const sum = (read: (one: SecondTotals) => number): number => last.reduce((all, one) => all + read(one), 0);
   const slowest = Math.max(0, ...last.map((one) => one.p99 ?? 0));
   const figures = [
@@ -66,7 +66,7 @@ export function NowPanel({ page, state }: PanelProps): JSX.Element {
   const { now } = page.data;
   return (
     <>
-      <Figures state={state} />
+      <Figures state={state} now={now} />
       <div class="cards">
         <Card title="Running calls" {...state.calls} empty="No call runs.">
           {(call) => <Call key={call.id} call={call} now={now} approvals={state.approvals} />}

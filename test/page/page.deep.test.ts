@@ -112,6 +112,18 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     await page.getByText("-32011").waitFor();
   });
 
+  it("counts the calls of the last ten seconds, and none of those before", async () => {
+    await page.addInitScript(() => {
+      performance.now = () => 0;
+    });
+    const before = { at: sampleTime - 60_000, calls: 700, failed: 30, refused: 0, p99: 900 };
+    server.snapshot = sampleSnapshot({ seconds: [before, { ...before, at: sampleTime - 2000, calls: 5, failed: 1 }] });
+    await enter();
+    const figures = await page.locator("dl > div").allTextContents();
+    expect(figures).toContain("Calls, last 10 s5");
+    expect(figures).toContain("Failed, last 10 s1");
+  });
+
   it("cancels a call after it has asked once more", async () => {
     await enter();
     await page.getByRole("button", { name: "Cancel report_build" }).dblclick();
@@ -154,6 +166,16 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     server.send("update", { at, approvals: [...approvals.slice(1), ...approvals.slice(0, 1)] });
     await page.getByRole("button", { name: "Agree to board_delete" }).waitFor();
     expect(await invite.isEnabled()).toBe(true);
+  });
+
+  it("shows the whole word that is to be typed, also when it is narrow", async () => {
+    await page.setViewportSize({ width: 320, height: 800 });
+    const [approval] = sampleSnapshot().approvals.map((one) => ({ ...one, word: "DELETE THE BOARD 7" }));
+    server.snapshot = sampleSnapshot({ approvals: approval === undefined ? [] : [approval] });
+    await enter();
+    await openPanel("Approvals");
+    const word = page.locator("label .clip");
+    expect(await word.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
   });
 
   it("agrees only with the word, and declines without", async () => {

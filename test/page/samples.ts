@@ -63,7 +63,7 @@ export function sampleRow(seq: number, parts: Partial<HistoryRow> = {}): History
 }
 
 function sampleSeconds(): PageSnapshot["seconds"] {
-  return Array.from({ length: 110 }, (_, index) => {
+  return Array.from({ length: 120 }, (_, index) => {
     const calls = Math.max(0, Math.round(40 + 30 * Math.sin(index / 9) + ((index * 7919) % 17)));
     return {
       at: sampleTime - (120 - index) * 1000,

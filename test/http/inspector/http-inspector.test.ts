@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { http, type HttpOptions, type HttpServing } from "../../../src/http/index.ts";
-import type { PageSnapshot } from "../../../src/inspector/messages.ts";
+import type { PageSnapshot, PageUpdate } from "../../../src/inspector/messages.ts";
 import { mcp, type McpOptions } from "../../../src/index.ts";
 import { kInspected } from "../../../src/mcp/inspected-app.ts";
 import { createDemo, demoSurface } from "../support/demo-app.ts";
@@ -47,18 +47,33 @@ async function enter(link: string): Promise<string> {
   return cookieOf(response);
 }
 
-/** Reads the snapshot of a new stream. */
-async function readSnapshot(url: string, cookie: string): Promise<PageSnapshot> {
+/** A stream of a page, and all events that came. */
+interface StreamReader {
+  readonly events: (PageSnapshot | PageUpdate)[];
+  readonly close: () => void;
+}
+
+/** Opens a stream, and waits for its snapshot. */
+async function openStream(url: string, cookie: string): Promise<StreamReader> {
   const abort = new AbortController();
   const response = await fetch(new URL("events", url), { headers: { cookie }, signal: abort.signal });
-  let text = "";
-  for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    if (text.includes("\n\n")) break;
-  }
-  abort.abort();
-  const [, data = ""] = /^event: snapshot\ndata: (.*)\n\n/.exec(text) ?? [];
-  return JSON.parse(data) as PageSnapshot;
+  expect(response.status).toBe(200);
+  const events: StreamReader["events"] = [];
+  const read = async (): Promise<void> => {
+    let text = "";
+    for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      const parts = (text + piece).split("\n\n");
+      text = parts.pop() ?? "";
+      for (const part of parts) {
+        const [, data] = /^event: \w+\ndata: (.*)$/.exec(part) ?? [];
+        if (data !== undefined) events.push(JSON.parse(data) as PageSnapshot | PageUpdate);
+      }
+    }
+  };
+  // The end of the test cuts it.
+  read().catch(() => undefined);
+  await vi.waitFor(() => expect(events).not.toEqual([]), 20_000);
+  return { events, close: () => abort.abort() };
 }
 
 describe("http({ inspector })", () => {
@@ -78,8 +93,9 @@ describe("http({ inspector })", () => {
     const { serving } = await serve({ inspector: true });
     const { url = "", link = () => "" } = serving.inspector ?? {};
     await fetch(serving.url, modernPost("tools/call", { name: "add", arguments: { by: 1 } }));
-    const snapshot = await readSnapshot(url, await enter(link()));
-    expect(snapshot).toMatchObject({
+    const { events, close } = await openStream(url, await enter(link()));
+    close();
+    expect(events[0]).toMatchObject({
       app: { name: "demo", approve: false, values: false },
       history: [{ method: "tools/call", name: "add", outcome: "ok" }],
     });
@@ -168,6 +184,33 @@ describe("http({ inspector })", () => {
     const { lines } = await serve({ inspector: true }, createNamed("a\r\nforged: line\u202e\u001b[2J"));
     expect(lines).toMatch(/^[\x20-\x7e]+\n$/);
     expect(lines).toContain(String.raw`a\u{d}\u{a}forged`);
+  });
+
+  it("shows 50 pages at once each update, refuses the 65th in words, and has room again when one leaves", async () => {
+    const { serving } = await serve({ inspector: true });
+    const { url = "", link = () => "" } = serving.inspector ?? {};
+    const cookie = await enter(link());
+    const pages = await Promise.all(Array.from({ length: 50 }, () => openStream(url, cookie)));
+    const heap = process.memoryUsage().heapUsed;
+    for (let round = 1; round <= 20; round += 1) {
+      const call = modernPost("tools/call", { name: "add", arguments: { by: 1 } });
+      await Promise.all(Array.from({ length: 20 }, async () => (await fetch(serving.url, call)).text()));
+    }
+    const seen = ({ events }: StreamReader): (number | undefined)[] => {
+      const rows = events.flatMap(({ history = [] }) => history.map(({ seq }) => seq));
+      return [rows.length, rows[0], rows.at(-1)];
+    };
+    await vi.waitFor(() => expect(pages.map(seen)).toEqual(pages.map(() => [400, 1, 400])), 20_000);
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(128 * 1024 * 1024);
+    pages.push(...(await Promise.all(Array.from({ length: 14 }, () => openStream(url, cookie)))));
+    const further = await fetch(new URL("events", url), { headers: { cookie } });
+    expect([further.status, await further.json()]).toEqual([
+      503,
+      { error: { code: "TOO_MANY_STREAMS", message: "Too many pages are open; close one of them" } },
+    ]);
+    pages.pop()?.close();
+    await vi.waitFor(async () => pages.push(await openStream(url, cookie)), 20_000);
+    for (const page of pages) page.close();
   });
 
   it("serves two apps side by side, whose cookies do not open the other", async () => {

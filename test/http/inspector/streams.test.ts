@@ -3,7 +3,7 @@ import type { EventSink, HttpReply } from "../../../src/http/message.ts";
 import { PageStreams } from "../../../src/http/inspector/page-streams.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 import { RawClient } from "../node/raw-client.ts";
-import { closePages, codeOf, FakeInspector, openPage, type OpenPage, sendRaw } from "./page-harness.ts";
+import { closePages, FakeInspector, openPage, type OpenPage, sendRaw } from "./page-harness.ts";
 
 afterEach(closePages);
 
@@ -178,21 +178,6 @@ describe("GET /events", () => {
     await client.until('event: update\ndata: {"at":9}\n\n');
     await page.close();
     await client.closed();
-  });
-
-  it("is refused for the 65th page", async () => {
-    const page = await openPage();
-    const cookie = await page.enter();
-    const abort = new AbortController();
-    const get = (): Promise<Response> =>
-      fetch(new URL("events", page.url), { headers: { cookie }, signal: abort.signal });
-    const answers = await Promise.all(Array.from({ length: 64 }, get));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 64 }, () => 200));
-    const further = await get();
-    expect([further.status, await codeOf(further)]).toEqual([503, "TOO_MANY_STREAMS"]);
-    abort.abort();
-    while (page.inspector.listeners.size > 0) await new Promise((resolve) => setImmediate(resolve));
-    expect((await fetch(new URL("events", page.url), { headers: { cookie } })).status).toBe(200);
   });
 
   it("never queues for a page that does not read", async () => {

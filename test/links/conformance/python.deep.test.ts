@@ -85,6 +85,8 @@ async function serve() {
         if (node === "ring") ring("ding");
         if (node === "held") await held;
         if (node === "slow") await once(signal, "abort");
+        // A handler that answers although it was cancelled is heard, so the client would depend on which came first.
+        signal.throwIfAborted();
         return { ok: true };
       },
       set: (value) => count.set(value),

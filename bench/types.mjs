@@ -67,7 +67,7 @@ if (isProjectionDear) console.error("over budget: a projected member");
 
 let isProcedureDear = false;
 for (const kind of routerKinds) {
-  const { procedures, perProcedure, checkSeconds } = await measureRouterCost(kind, 1000);
+  const { procedures, perProcedure, checkSeconds } = await measureRouterCost(kind, largest.members);
   const cost = `${perProcedure.toFixed(0)} each besides the source (budget ${procedureBudget}), check ${checkSeconds} s`;
   console.log(`${kind}: ${procedures} procedures or operations, all exposed: ${cost}`);
   if (perProcedure <= procedureBudget) continue;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../architecture/source.ts";
+import { bench } from "./support.ts";
 
 const manifest: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
@@ -153,8 +154,10 @@ describe("the built command", () => {
       ["read", "--url", "http://127.0.0.1:1/mcp", "a:b"],
       "Cannot use http://127.0.0.1:1/mcp",
     ],
-  ])("exits with 2 and a sentence for %s", async (_what, args, problem) => {
-    const ran = await run(args);
+  ])("ends with 2 and a sentence for %s", async (_what, args, problem) => {
+    // Without a process: that the command exits with the code is for the other tests.
+    const here = await bench({ cwd: root });
+    const ran = await here.run(...args);
     expect(ran).toMatchObject({ code: 2, out: "" });
     expect(ran.err).toContain(problem);
   });

@@ -4,6 +4,7 @@ import { didYouMean } from "../../options/known-names.ts";
 import { invalidOption } from "../../options/read-options.ts";
 import { followFragment } from "../../schema/schema-document.ts";
 import { clipText, toVisibleJson } from "../../schema/visible-text.ts";
+import { textAt } from "../rpc/procedure.ts";
 
 /** An operation as it is in the document. */
 export interface FoundOperation {
@@ -29,12 +30,6 @@ const maxSummaryBytes = 80;
 /** Returns an own field of a part of a document; `undefined` if the part is not an object. */
 export function partOf(node: unknown, name: string): unknown {
   return isRecord(node) && Object.hasOwn(node, name) ? Reflect.get(node, name) : undefined;
-}
-
-/** Returns a field that is a filled text; `undefined` for anything else. */
-export function textOf(node: unknown, name: string): string | undefined {
-  const found = partOf(node, name);
-  return typeof found === "string" && found !== "" ? found : undefined;
 }
 
 /** Returns the fields of a part of a document. None if it is not an object. */
@@ -93,7 +88,7 @@ export class DocumentReader {
 
   /** Checks the version only. @throws SurfaceError `INVALID_OPTION`. */
   constructor(document: unknown) {
-    const version = textOf(document, "openapi") ?? "";
+    const version = textAt(document, "openapi") ?? "";
     if (!isObject(document) || !/^3\.[01](?:\.|$)/.test(version)) {
       const given = version === "" ? "" : `, and its version is ${JSON.stringify(version.slice(0, maxShown))}`;
       throw invalidOption(doing, `the first argument must be a parsed document of OpenAPI 3.0 or 3.1${given}`);
@@ -124,7 +119,7 @@ export class DocumentReader {
 
   /** Returns the operationId of an operation; `undefined` if it has none, or shares it. */
   idOf({ operation }: FoundOperation): string | undefined {
-    const id = textOf(operation, "operationId");
+    const id = textAt(operation, "operationId");
     return id === undefined || this.#withId(id) === "several" ? undefined : id;
   }
 
@@ -139,7 +134,7 @@ export class DocumentReader {
     if (this.#byId === undefined) {
       const byId = new Map<string, FoundOperation | "several">();
       for (const found of this.all()) {
-        const own = textOf(found.operation, "operationId") ?? "";
+        const own = textAt(found.operation, "operationId") ?? "";
         byId.set(own, byId.has(own) ? "several" : found);
       }
       this.#byId = byId;
@@ -171,7 +166,7 @@ export function operations(document: object): string {
   const shown = reader.all().filter((found) => !isHidden(found));
   const lines = shown.map((found) => {
     const { method, path, operation } = found;
-    const [id, summary] = [reader.idOf(found), textOf(operation, "summary")];
+    const [id, summary] = [reader.idOf(found), textAt(operation, "summary")];
     const route = `${method} ${path}`;
     const kind = method === "GET" || method === "HEAD" ? "read" : "write";
     const about = [id === undefined ? undefined : route, summary].filter((part) => part !== undefined).join(": ");

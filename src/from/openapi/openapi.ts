@@ -5,9 +5,9 @@ import { callable, required, text, type OptionFields } from "../../options/optio
 import { invalidOption, readOptions } from "../../options/read-options.ts";
 import { isJsonObject, toList, type JsonValue } from "../../schema/json.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { toTexts, type RpcProcedure } from "../rpc/procedure.ts";
+import { textAt, toTexts, type RpcProcedure } from "../rpc/procedure.ts";
 import { createRpcSource, readExposeValue, type Exposed, type ExposureForms } from "../rpc/source.ts";
-import { doing, DocumentReader, naming, partOf, textOf } from "./document.ts";
+import { doing, DocumentReader, naming, partOf } from "./document.ts";
 import type { OpenApiDocument, OpenApiExpose, OpenApiExposeMap, OpenApiNames } from "./openapi-types.ts";
 import { readInput } from "./parameters.ts";
 import { UrlTemplate } from "./request-url.ts";
@@ -64,8 +64,8 @@ function assertKind(key: string, as: string, { method, isRequired }: { method: s
 function toProcedure(prepared: PreparedOperation, operation: object, isResource: boolean): RpcProcedure {
   const { input, isRead } = prepared;
   const { output, texts } = prepared.responses;
-  const summary = textOf(operation, "summary");
-  const description = textOf(operation, "description") ?? summary;
+  const summary = textAt(operation, "summary");
+  const description = textAt(operation, "description") ?? summary;
   return {
     kind: isRead ? "query" : "mutation",
     texts: toTexts(summary && clipText(summary, maxTitleBytes), description && clipText(description, maxTextBytes)),

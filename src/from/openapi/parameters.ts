@@ -1,8 +1,9 @@
-import { getOwn, isJsonObject, setOwn, toList } from "../../schema/json.ts";
+import { setOwn, toList } from "../../schema/json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../../schema/json.ts";
 import { clipText } from "../../schema/visible-text.ts";
-import { fieldsIn, partOf, resolve, textOf, unsupported, type FoundOperation } from "./document.ts";
+import { fieldsIn, partOf, resolve, unsupported, type FoundOperation } from "./document.ts";
 import { maxTextBytes, type SchemaConverter } from "./schemas.ts";
+import { textAt } from "../rpc/procedure.ts";
 
 /** The place of a parameter in a request. */
 export type ParameterPlace = "path" | "query" | "header";
@@ -16,7 +17,7 @@ export interface Parameter {
 }
 
 /** Returns the argument of a parameter; `undefined` for one that is missing or null. */
-export type ArgumentOf = (parameter: Pick<Parameter, "name" | "place">) => JsonValue | undefined;
+export type ArgumentOf = (parameter: Pick<Parameter, "name">) => JsonValue | undefined;
 
 /** The input of an operation. */
 export interface RequestInput {
@@ -26,8 +27,6 @@ export interface RequestInput {
   readonly schema: JsonSchema;
   /** Whether a call without arguments is invalid. */
   readonly isRequired: boolean;
-  /** Finds arguments by their parameters. */
-  readonly argumentsOf: (args: JsonObject) => ArgumentOf;
 }
 
 /** A property of an input. */
@@ -88,7 +87,7 @@ function styleOf(given: unknown, place: ParameterPlace, what: string): Parameter
 
 function toDescribed(schemas: SchemaConverter, schema: unknown, owner: unknown): JsonObject {
   const json = schemas.convert(schema ?? true);
-  const description = textOf(owner, "description");
+  const description = textAt(owner, "description");
   const isDescribed = description === undefined || json["description"] !== undefined;
   return isDescribed ? json : { ...json, description: clipText(description, maxTextBytes) };
 }
@@ -102,7 +101,7 @@ function keyParametersOf(root: object): ReadonlySet<string> {
   const schemes = fieldsIn(partOf(partOf(root, "components"), "securitySchemes"));
   const given = schemes.map(([, scheme]) => resolve(root, scheme));
   const ofKeys = given.filter((scheme) => partOf(scheme, "type") === "apiKey");
-  return new Set(ofKeys.map((scheme) => toIdentity(textOf(scheme, "in"), textOf(scheme, "name") ?? "")));
+  return new Set(ofKeys.map((scheme) => toIdentity(textAt(scheme, "in"), textAt(scheme, "name") ?? "")));
 }
 
 /** Returns a parameter; `undefined` for one that an agent never sets. */
@@ -111,8 +110,8 @@ function readParameter(
   given: unknown,
   keys: ReadonlySet<string>,
 ): (Parameter & Field) | undefined {
-  const name = textOf(given, "name") ?? "";
-  const found = textOf(given, "in");
+  const name = textAt(given, "name") ?? "";
+  const found = textAt(given, "in");
   const isReserved = found === "cookie" || (found === "header" && reservedHeader.test(name));
   if (isReserved || keys.has(toIdentity(found, name))) return undefined;
   const what = `its parameter ${JSON.stringify(name.slice(0, 64))}`;
@@ -159,36 +158,22 @@ function toObject(fields: readonly Field[]): JsonObject {
   return { type: "object", properties, ...required, additionalProperties: false };
 }
 
-/** Returns the arguments of each place as one. */
-function toGroups(parameters: readonly (Parameter & Field)[]): readonly Field[] {
-  return places.flatMap((name) => {
-    const own = parameters.filter(({ place }) => place === name);
-    return own.length === 0 ? [] : [{ name, json: toObject(own), isRequired: own.some((one) => one.isRequired) }];
-  });
-}
-
 /**
- * Reads the input of an operation: its parameters and its body, flat unless two have one name, else by place.
+ * Reads the input of an operation: its parameters by name, and its body.
  *
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` for a style, a body or a schema that is not supported.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` for a style, a body or a schema that is not supported, and for two inputs of one name.
  */
 export function readInput(schemas: SchemaConverter, found: FoundOperation): RequestInput {
   const parameters = readParameters(schemas, found);
   const body = readBody(schemas, found);
-  const bodies = body === undefined ? [] : [body];
-  const names = [...parameters, ...bodies].map(({ name }) => name);
-  const isFlat = new Set(names).size === names.length;
-  const fields = [...(isFlat ? parameters : toGroups(parameters)), ...bodies];
+  const fields = body === undefined ? parameters : [...parameters, body];
+  const names = fields.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw unsupported(`two of its inputs have the name ${JSON.stringify(twice.slice(0, 64))}`);
   return {
     parameters,
     bodyType: body?.bodyType,
     schema: schemas.withDefinitions(toObject(fields)),
     isRequired: fields.some(({ isRequired }) => isRequired),
-    argumentsOf:
-      (args) =>
-      ({ name, place }) => {
-        const owner = isFlat ? args : getOwn(args, place);
-        return (isJsonObject(owner) ? getOwn(owner, name) : undefined) ?? undefined;
-      },
   };
 }

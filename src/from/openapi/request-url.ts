@@ -111,7 +111,7 @@ export class UrlTemplate {
   build(argumentOf: ArgumentOf): URL {
     const path = this.#path.replaceAll(variable, (_, name: string) => {
       const parameter = this.#parameters.find((one) => one.place === "path" && one.name === name);
-      return toPathText(name, parameter, argumentOf({ name, place: "path" }));
+      return toPathText(name, parameter, argumentOf({ name }));
     });
     const pairs = this.#parameters.flatMap((one) => {
       const value = one.place === "query" ? argumentOf(one) : undefined;

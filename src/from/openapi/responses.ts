@@ -3,9 +3,10 @@ import { Refusal, SurfaceError } from "../../errors.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { fromJsonSchema } from "../../schema/validator/from-json-schema.ts";
 import { toVisibleJson } from "../../schema/visible-text.ts";
-import { fieldsIn, partOf, resolve, textOf, type DocumentReader } from "./document.ts";
+import { fieldsIn, partOf, resolve, type DocumentReader } from "./document.ts";
 import { isJsonMedia, jsonContentOf } from "./parameters.ts";
 import { SchemaConverter } from "./schemas.ts";
+import { textAt } from "../rpc/procedure.ts";
 
 /** The part of a response that is read. */
 export interface OpenApiResponse {
@@ -58,7 +59,7 @@ export function readResponses(reader: DocumentReader, operation: object): Declar
     errorOf(status) {
       const own = resolve(reader.root, declared.get(String(status)));
       const found = own ?? resolve(reader.root, declared.get("4XX") ?? declared.get("DEFAULT"));
-      return [textOf(own, "description"), schemaOf(reader, found)];
+      return [textAt(own, "description"), schemaOf(reader, found)];
     },
   };
 }

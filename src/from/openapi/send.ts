@@ -1,7 +1,7 @@
 import { codeOf, Refusal, SurfaceError } from "../../errors.ts";
 import { invalidOption } from "../../options/read-options.ts";
 import { isObject } from "../../options/is-object.ts";
-import { isPlainObject, type JsonObject } from "../../schema/json.ts";
+import { getOwn, isPlainObject, type JsonObject } from "../../schema/json.ts";
 import type { RpcCall } from "../rpc/procedure.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { isHeaderName, type ArgumentOf, type RequestInput } from "./parameters.ts";
@@ -111,7 +111,7 @@ async function readCredentials(prepared: PreparedOperation, call: RpcCall): Prom
  */
 export async function send(prepared: PreparedOperation, args: JsonObject, call: RpcCall): Promise<unknown> {
   const { about, input, url, fetch } = prepared;
-  const argumentOf = input.argumentsOf(args);
+  const argumentOf: ArgumentOf = ({ name }) => getOwn(args, name) ?? undefined;
   const target = url.build(argumentOf);
   const headers = { ...toHeaders(input, argumentOf), ...(await readCredentials(prepared, call)) };
   const body = input.bodyType === undefined ? undefined : args["body"];

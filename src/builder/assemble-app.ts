@@ -46,6 +46,7 @@ import { assertReach, warnAuthor } from "./author-warnings.ts";
 import { observeLink, observeMounts } from "./observe-backend.ts";
 import { assertExactNames, toMountedGate } from "./exact-names.ts";
 import { ResourceLookup } from "./resource-lookup.ts";
+import { toDefined } from "../observe/to-defined.ts";
 
 interface AssembleDeps {
   readonly definition: AppDefinition;
@@ -139,9 +140,7 @@ export function toInfo({ surface, options }: Pick<AppDefinition, "surface" | "op
   return Object.freeze({
     name,
     version,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...toDefined({ title, description, websiteUrl }),
     ...freezeDisplayMetadata(icons === undefined ? {} : { icons }),
   });
 }

@@ -8,6 +8,7 @@ import type { ViewReplay } from "../views/replay-view.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { loadApp } from "./load-app.ts";
 import { columns, type CliEnvironment } from "./terminal.ts";
+import { toDefined } from "../observe/to-defined.ts";
 
 /** The arguments of `replay`. */
 interface ReplayRequest {
@@ -49,8 +50,7 @@ function readCaller({ surface, principal, client, "user-agent": userAgent, scope
   if ([principal, client, userAgent, scopes].every((value) => value === undefined)) return undefined;
   const view: CallerView = {
     surface: surface ?? defaultView,
-    ...(userAgent === undefined ? {} : { userAgent }),
-    ...(client === undefined ? {} : { client: readClient(client) }),
+    ...toDefined({ userAgent, client: client === undefined ? undefined : readClient(client) }),
   };
   return { id: principal ?? anonymous.id, isAnonymous: principal === undefined, scopes: readScopes(scopes), view };
 }
@@ -63,12 +63,7 @@ function readReplayArgs(args: readonly string[]): ReplayRequest {
   const empty = Object.entries(values).find(([, value]) => value === "");
   if (empty !== undefined) throw usage(`Cannot replay: "--${empty[0]}" must not be empty`);
   const { surface, project, json } = values;
-  const caller = readCaller(values);
-  const asked = {
-    ...(surface === undefined ? {} : { surface }),
-    ...(project === undefined ? {} : { project }),
-    ...(caller === undefined ? {} : { caller }),
-  };
+  const asked = toDefined({ surface, project, caller: readCaller(values) });
   return { module, exported: values.export, options: asked, isJson: json === true };
 }
 

@@ -5,7 +5,7 @@ import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { clipText } from "../schema/visible-text.ts";
 import { internalError } from "../surface/fault.ts";
-import { systemClock, waitingClock } from "../surface/system-clock.ts";
+import { atMost, systemClock } from "../surface/system-clock.ts";
 import { createAddressReader } from "./addresses.ts";
 import { Admission, type StageCounts, StageCounters } from "./admission.ts";
 import { createAuthenticator } from "./auth/create-authenticator.ts";
@@ -134,7 +134,7 @@ export class HttpCore {
    */
   async drain(ms: number, sent: Sent): Promise<void> {
     this.#health.leave();
-    await within(ms, Promise.all(this.#handlers.map((handler) => handler.drain())).then(sent));
+    await atMost(Promise.all(this.#handlers.map((handler) => handler.drain())).then(sent), ms);
   }
 
   /**
@@ -144,10 +144,10 @@ export class HttpCore {
   async close(sent: Sent): Promise<void> {
     this.#health.close();
     const closed = Promise.all(this.#handlers.map((handler) => handler.close())).then(sent);
-    await within(abortingMs, Promise.all([closed, ...this.#handlers.map((handler) => handler.idle())]));
+    await atMost(Promise.all([closed, ...this.#handlers.map((handler) => handler.idle())]), abortingMs);
     this.#setting.keepAlive.close();
     // Last: the end of a session is announced to the other replicas.
-    if (this.#cluster !== undefined) await within(abortingMs, this.#cluster.close());
+    if (this.#cluster !== undefined) await atMost(this.#cluster.close(), abortingMs);
   }
 
   /** Names of the author's functions that run, also after the answer. */
@@ -166,17 +166,6 @@ export class HttpCore {
   };
 }
 
-/** Settles with a promise, or after a time. Returns whether it was the promise. */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let stop: () => void = () => {};
-  const late = new Promise<boolean>((resolve) => (stop = waitingClock.after(ms, () => resolve(false))));
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    stop();
-  }
-}
-
 /** Milliseconds that an app may take to close: it waits for its own handlers, which may ignore their signal. */
 export const appClosingMs = 2000;
 
@@ -186,8 +175,11 @@ export const appClosingMs = 2000;
  * @param left - names of the author's functions that still run.
  */
 export async function closeApp(runtime: AppRuntime, left: readonly string[]): Promise<void> {
-  const isClosed = await within(appClosingMs, runtime.close());
-  if (isClosed && left.length === 0) return;
+  const isClosed = await atMost(
+    runtime.close().then(() => true),
+    appClosingMs,
+  );
+  if (isClosed === true && left.length === 0) return;
   const running = left.length === 0 ? "the application" : left.join(", ");
   const cause = `Cannot close over HTTP in time: ${running} ignores its abort signal and still runs`;
   internalError(new SurfaceError("TIMEOUT", cause), "closing over HTTP", runtime.report);

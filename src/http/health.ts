@@ -2,11 +2,11 @@ import type { AppRuntime } from "../mcp/servable-app.ts";
 import { readUse } from "./budgets.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
+import { jsonHeaders } from "./respond.ts";
 
 /** Milliseconds until a live surface that does not answer counts as unreachable. */
 const timeoutMs = 2000;
 
-const readinessHeaders = Object.freeze({ "content-type": "application/json", "cache-control": "no-store" });
 const headers = Object.freeze({ "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
 const running: HttpAnswer = { status: 200, headers, body: "ok" };
 const leaving: HttpAnswer = { status: 503, headers, body: "unavailable" };
@@ -61,7 +61,7 @@ export class Health {
     const limits = readUse(budgets, runtime.schemaBytes);
     const shared = cluster && { cluster: cluster.isAvailable ? "ok" : "unavailable" };
     const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", ...shared, limits });
-    reply.answer({ status: isReady ? 200 : 503, headers: readinessHeaders, body });
+    reply.answer({ status: isReady ? 200 : 503, headers: jsonHeaders, body });
   }
 
   async #check(): Promise<boolean> {

@@ -17,7 +17,8 @@ import type { HttpReply, HttpRequest } from "./message.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-const jsonHeaders: Headers = Object.freeze({ "content-type": "application/json", "cache-control": "no-store" });
+/** Headers of JSON that no cache may keep. */
+export const jsonHeaders: Headers = Object.freeze({ "content-type": "application/json", "cache-control": "no-store" });
 
 /** Status, headers and id of an answer in one piece. */
 export interface AnswerOptions {

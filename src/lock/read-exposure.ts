@@ -25,6 +25,7 @@ import { tagOf } from "../tags/tag-of.ts";
 import { sections, type AppExposure, type ExposureRecords } from "./exposure.ts";
 import { namespacesOf, readAppViews, type AppView } from "./read-views.ts";
 import { toCanonicalSchema } from "./schema-forms.ts";
+import { toDefined } from "../observe/to-defined.ts";
 
 /** Returns whether a value is an app, of any copy of this package. */
 export function isApp(value: unknown): value is { readonly [kDefinition]: AppDefinition } {
@@ -305,11 +306,7 @@ export class ExposureReader {
 
   #readPrompt(prompt: PromptEntry): object {
     const values = prompt.arguments.map(({ name, title, description, required }) => {
-      const words = {
-        ...(title === undefined ? {} : { title }),
-        ...(description === undefined ? {} : { description }),
-      };
-      return { name, json: { type: "string", ...words }, required };
+      return { name, json: toDefined({ type: "string", title, description }), required };
     });
     return {
       ...this.#readEntry(prompt, (view) => view.prompt(prompt)),

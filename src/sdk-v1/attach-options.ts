@@ -5,6 +5,7 @@ import { readClient, withClient } from "../mcp/envelope.ts";
 import { callable, objectWithMethods, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import type { V1AuthInfo, V1RequestInfo } from "./v1-port.ts";
+import { toDefined } from "../observe/to-defined.ts";
 
 /** Options of {@link attach}. */
 export interface AttachOptions {
@@ -65,11 +66,7 @@ function userAgentOf({ requestInfo }: V1RequestInfo): string | undefined {
 
 function viewOf({ surface, project }: AttachOptions, userAgent: string | undefined): CallerView | undefined {
   if (surface === undefined && project === undefined && userAgent === undefined) return undefined;
-  return Object.freeze({
-    surface: surface ?? defaultView,
-    ...(project === undefined ? {} : { project }),
-    ...(userAgent === undefined ? {} : { userAgent }),
-  });
+  return Object.freeze(toDefined({ surface: surface ?? defaultView, project, userAgent }));
 }
 
 function toUnknown({ scopes }: AttachOptions): Caller {

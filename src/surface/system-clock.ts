@@ -24,6 +24,17 @@ export const systemClock: Clock = createClock(unrefTimer);
 /** The same clock, for timeouts. Its timers keep the process alive, which otherwise could end silently during a wait. */
 export const waitingClock: Clock = createClock((timer) => timer);
 
+/** Settles as `work` does, or resolves with `undefined` after a time. */
+export async function atMost<TValue>(work: Promise<TValue>, timeoutMs: number): Promise<TValue | undefined> {
+  let stop: () => void = () => {};
+  const late = new Promise<undefined>((resolve) => (stop = waitingClock.after(timeoutMs, () => resolve(undefined))));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    stop();
+  }
+}
+
 /** Settles as `work` does, or rejects with `TIMEOUT`. @param doing - the start of the message. */
 export function withTimeout<TValue>(
   work: TValue | PromiseLike<TValue>,

@@ -1,5 +1,6 @@
 import { defaultView, type Caller } from "../surface/caller.ts";
 import type { OneOf, ViewCondition, ViewEntity, ViewPacket, ViewVerdict } from "./view-rules.ts";
+import { toDefined } from "../observe/to-defined.ts";
 
 /** A decision about one entity. */
 export interface Decision {
@@ -136,11 +137,6 @@ const anonymousEntity: ViewEntity = Object.freeze({ surface: defaultView });
 export function toEntity({ view, isAnonymous, id }: Caller): ViewEntity {
   if (view === undefined && isAnonymous) return anonymousEntity;
   const { surface = defaultView, userAgent, project, client } = view ?? {};
-  return Object.freeze({
-    surface,
-    ...(userAgent === undefined ? {} : { user_agent: userAgent }),
-    ...(project === undefined ? {} : { project }),
-    ...(client === undefined ? {} : { client }),
-    ...(isAnonymous ? {} : { principal: id }),
-  });
+  const principal = isAnonymous ? undefined : id;
+  return Object.freeze(toDefined({ surface, user_agent: userAgent, project, client, principal }));
 }

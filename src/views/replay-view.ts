@@ -12,6 +12,7 @@ import { toEntity, type Decision } from "./compile-rules.ts";
 import { show, narrowToGrants, type HiddenEntry } from "./show.ts";
 import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
 import type { Views } from "./views.ts";
+import { toDefined } from "../observe/to-defined.ts";
 
 /** The result of a replay: the entries that a caller would see, and what hides the others. Requests get the same decision. */
 export interface ViewReplay {
@@ -67,8 +68,10 @@ function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
     hidden: (hidden) => Object.freeze(hidden.filter(({ name }) => !unknownIds.has(name))),
     verdict({ verdict, server }) {
       if (verdict.kind === "deny" || unknown.length === 0) return verdict;
-      const [allow, disallow] = [keep(verdict.allow, server), keep(verdict.disallow, server)];
-      return { ...verdict, ...(allow === undefined ? {} : { allow }), ...(disallow === undefined ? {} : { disallow }) };
+      return {
+        ...verdict,
+        ...toDefined({ allow: keep(verdict.allow, server), disallow: keep(verdict.disallow, server) }),
+      };
     },
   };
 }

@@ -8,6 +8,7 @@ import type { EntryCall, ProgressReport } from "../entry.ts";
 import { originOf, type KindMapping } from "./mapping.ts";
 import { toToolHints, toToolHead } from "../tool-head.ts";
 import { toToolInput, toToolOutput } from "../tool-schemas.ts";
+import { toDefined } from "../../observe/to-defined.ts";
 
 function ownField(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
@@ -35,14 +36,9 @@ export function toProgressReport(value: unknown, count: number): ProgressReport 
   if (typeof value === "string") return { progress: count, message: value };
   if (typeof value === "number" && Number.isFinite(value)) return { progress: value };
   if (typeof value !== "object" || value === null) return { progress: count };
-  const total = numberAt(value, "total");
   const text = ownField(value, "message");
   const message = typeof text === "string" ? text : jsonOf(value);
-  return {
-    progress: numberAt(value, "progress") ?? count,
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message }),
-  };
+  return toDefined({ progress: numberAt(value, "progress") ?? count, total: numberAt(value, "total"), message });
 }
 
 /** The options of the operation that a call of the tool becomes. */

@@ -25,7 +25,8 @@ import type { SurfaceClient } from "../../surface/client.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { type FaultReporter, handleRejection, internalError, runUnawaited } from "../../surface/fault.ts";
 import { checkRefusal } from "../../surface/owner/procedure-owner.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../../tags/tool-options.ts";
+import { defaultOnDisconnect, defaultTimeoutMs } from "../../tags/tool-options.ts";
+import { toDefined } from "../../observe/to-defined.ts";
 
 /** Refuses entries of mounts. Both methods throw a SurfaceError for an entry that must be left out. */
 export interface MountedGate {
@@ -52,13 +53,7 @@ export interface MountDeps {
 }
 
 function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {
-  const options: ToolOptions = {
-    mutates: type !== "query",
-    ...(destructive === undefined ? {} : { destructive }),
-    ...(idempotent === undefined ? {} : { idempotent }),
-    ...(openWorld === undefined ? {} : { openWorld }),
-  };
-  return toToolHints("unstated", options);
+  return toToolHints("unstated", toDefined({ mutates: type !== "query", destructive, idempotent, openWorld }));
 }
 
 /** Lets a source check whether an operation is still as it was listed. */

@@ -10,7 +10,14 @@ import {
   type FileChoice,
   type InstalledServer,
 } from "./installed-servers.ts";
-import { toHttpTarget, toStdioTarget, withAbsoluteFiles, type ServerTarget, type ViewChoice } from "./server-target.ts";
+import {
+  toHttpTarget,
+  toStdioTarget,
+  viewFields,
+  withAbsoluteFiles,
+  type ServerTarget,
+  type ViewChoice,
+} from "./server-target.ts";
 import { columns, type CliEnvironment } from "../terminal.ts";
 import { argumentWarning, aroundReferences, assertExpands } from "./variables.ts";
 
@@ -177,7 +184,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 function showUrl(text: string): string {
   if (!URL.canParse(text)) return "";
   const { origin, pathname, searchParams } = new URL(text);
-  const view = ["surface", "project"].flatMap((field) => {
+  const view = viewFields.flatMap((field) => {
     const value = searchParams.getAll(field).find((one) => one !== "");
     return value === undefined ? [] : [`${field}=${value}`];
   });

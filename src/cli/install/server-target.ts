@@ -20,7 +20,8 @@ export interface ViewChoice {
   readonly project?: string;
 }
 
-const viewFields = ["surface", "project"] as const;
+/** Fields that name a view. */
+export const viewFields = ["surface", "project"] as const;
 
 function readUrl(text: string): URL {
   let url: URL;

@@ -7,6 +7,7 @@ import { entriesOf } from "./values.ts";
 import { toDotted, toStatePath } from "../names.ts";
 import { AuthorMetadata } from "./author-metadata.ts";
 import type { ServicePlace } from "./service-tree.ts";
+import { toDefined } from "../../observe/to-defined.ts";
 
 /** A state that has a value. */
 export interface Seen {
@@ -111,11 +112,7 @@ export class StateRegistry {
 
   #make(path: string, { keys, title, description }: Seen): MountedResource | undefined {
     try {
-      const metadata = {
-        ...(title === undefined ? {} : { title }),
-        ...(description === undefined ? {} : { description }),
-      };
-      return Object.freeze({ ...metadata, ...this.#said.ask(keys), path });
+      return Object.freeze({ ...toDefined({ title, description }), ...this.#said.ask(keys), path });
     } catch (cause) {
       this.#leaveOut(path, cause);
       return undefined;

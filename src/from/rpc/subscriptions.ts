@@ -2,7 +2,7 @@ import { ended } from "../../spine/pushing.ts";
 import { followSignal, LinkedAbort, untilAborted } from "../../spine/signals.ts";
 import { visibleKey, type Caller } from "../../surface/caller.ts";
 import { nextTurn, stepsPerTurn } from "../../surface/owner/waiting.ts";
-import { systemClock } from "../../surface/system-clock.ts";
+import { atMost } from "../../surface/system-clock.ts";
 import type { RpcCall, RpcProcedure } from "./procedure.ts";
 
 /** Milliseconds for which a read waits for the first item of a subscription. */
@@ -119,19 +119,6 @@ class NewestItem {
   }
 }
 
-/** Waits for work, at most {@link firstItemMs}. */
-async function atMost<TValue>(work: Promise<TValue>): Promise<TValue | undefined> {
-  let stop = ignore;
-  const late = new Promise<undefined>((resolve) => {
-    stop = systemClock.after(firstItemMs, () => resolve(undefined));
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    stop();
-  }
-}
-
 /** The newest items of subscriptions as values: for each path and caller, one subscription for all watchers. */
 export class NewestItems {
   readonly #open = new Map<string, NewestItem>();
@@ -180,7 +167,7 @@ export class NewestItems {
     const key = toKey(path, call.caller);
     const open = this.#open.get(key);
     if (open === undefined) return readFirst(new SubscriptionItems(procedure, procedure.input.empty(), call));
-    await atMost(open.first);
+    await atMost(open.first, firstItemMs);
     if (open.failure !== undefined) throw open.failure.cause;
     return open.newest;
   }
@@ -195,7 +182,7 @@ async function readFirst(items: SubscriptionItems): Promise<{ readonly item: unk
   // It may reject after the wait.
   next.catch(ignore);
   try {
-    const step = await atMost(next);
+    const step = await atMost(next, firstItemMs);
     return step === undefined || step.done === true ? undefined : { item: step.value };
   } finally {
     endUnawaited(items);

@@ -36,15 +36,11 @@ export class NumberedBus implements Bus {
   /** Messages that were not published, and those of them that the others know of. */
   #losses = 0;
   #told = 0;
-  #echoesMissing = 0;
+  /** Signs of life of this replica in a row that it did not receive itself. */
+  echoesMissing = 0;
 
   constructor(deps: BusDeps) {
     this.#deps = deps;
-  }
-
-  /** Signs of life of this replica in a row that it did not receive itself. */
-  get echoesMissing(): number {
-    return this.#echoesMissing;
   }
 
   publish(topic: string, text: string): void {
@@ -72,7 +68,7 @@ export class NumberedBus implements Bus {
     const toMessage = (lost: boolean): string => JSON.stringify({ from: this.#deps.replica, number: this.#sent, lost });
     const confirm = (): void => {
       this.#told = losses;
-      this.#echoesMissing++;
+      this.echoesMissing++;
     };
     return { message: toMessage(losses > this.#told), messageOfLoss: toMessage(true), confirm };
   }
@@ -85,14 +81,14 @@ export class NumberedBus implements Bus {
   /** Forgets which messages were received. */
   reset(): void {
     this.#heard.clear();
-    this.#echoesMissing = 0;
+    this.echoesMissing = 0;
   }
 
   /** Receives what was published on the channel, by this replica too. */
   receive(written: string): void {
     const message = written.length > maxMessageLength ? undefined : readMessage(written);
     if (message === undefined) this.#deps.onGarbage();
-    else if (message.from === this.#deps.replica) this.#echoesMissing = 0;
+    else if (message.from === this.#deps.replica) this.echoesMissing = 0;
     else this.#accept(message);
   }
 

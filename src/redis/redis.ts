@@ -139,16 +139,11 @@ class RedisCluster implements Cluster {
   }
 
   open(options: OpenClusterOptions): OpenedCluster {
-    if (this.#openers.size > 0 && options.app !== this.#app) {
-      const ready = Promise.reject(foreign(this.#commands.prefix, `the app "${this.#app}"`));
-      // The caller may look at it later.
-      ready.catch(() => {});
-      return { ready, close: async () => {} };
-    }
     const opener = { ...options };
     this.#openers.add(opener);
     if (this.#openers.size === 1) this.#start(options.app);
     const ready = this.#untilReady(opener);
+    // The caller may look at it later.
     ready.catch(() => {});
     return {
       ready,
@@ -270,6 +265,7 @@ class RedisCluster implements Cluster {
       };
       const settle = (): void => {
         if (!this.#openers.has(opener)) finish(unavailable("away"));
+        else if (opener.app !== this.#app) finish(foreign(this.#commands.prefix, `the app "${this.#app}"`));
         else if (this.#refusal !== undefined) finish(this.#refusal);
         else if (this.#isOwner && this.#isSubscribed) finish();
       };

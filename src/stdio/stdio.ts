@@ -199,11 +199,14 @@ function open(app: ServableApp, options: StdioOptions & { readonly output: Writa
   const caller = toLocalCaller(options);
   const { output } = options;
   const runtime = app.open();
-  scope.add(() => runtime.close());
+  const closeRuntime = scope.add(() => runtime.close());
   if (options.surface !== undefined) runtime.assertView(options.surface, doing);
   const input = options.input ?? process.stdin;
   const connection = new StdioConnection({ runtime, input, output, stallMs: options.stallMs, caller });
+  closeRuntime();
+  // Last: a host that reads slowly may take all the time that there is.
   scope.add(() => connection.writer.close());
+  scope.add(() => runtime.close());
   scope.add(() => connection.gate.close());
   scope.add(() => connection.stopReading());
   let tell: () => void = () => {};

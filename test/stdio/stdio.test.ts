@@ -1,8 +1,8 @@
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { stdio } from "../../src/index.ts";
+import { defineSurface, mcp, stdio, type MountSource } from "../../src/index.ts";
 import { bundleScript } from "../fixtures/bundle-script.ts";
 import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
@@ -194,6 +194,29 @@ describe("stdio()", { timeout: 90_000 }, () => {
     expect(results).toHaveLength(count + 1);
     // The subscription has ended before: notices would take the place of answers.
     expect(messages.at(-1)).toHaveProperty("id", count);
+  });
+
+  it("closes the app while a host still reads slowly", async () => {
+    // The half second without a read does not pass.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const held: (() => void)[] = [];
+    const output = new Writable({ write: (_chunk, _encoding, done) => void held.push(done) });
+    let isClosed = false;
+    const source: MountSource = { list: () => [], invoke: () => {}, subscribe: () => () => void (isClosed = true) };
+    const input = new PassThrough();
+    const serving = await stdio({ input, output }).serve(
+      mcp(defineSurface("slow", {})).implement({}).mount("tools", source),
+    );
+    const turns = async (isDone: () => boolean): Promise<void> => {
+      for (let turn = 0; turn < 1000 && !isDone(); turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    input.write(`${modernLine(1, "server/discover")}\n`);
+    await turns(() => held.length > 0);
+    const closing = serving.close();
+    await turns(() => isClosed);
+    expect([held.length, isClosed]).toEqual([1, true]);
+    held[0]?.();
+    await closing;
   });
 
   it("takes back a call that still waits when it is cancelled", async () => {

@@ -41,9 +41,13 @@ export class RemoteStream {
 
   /** Looks into the log now. */
   grew(source: unknown): void {
-    if (source !== streamNameOf(this.#deps.origin)) return;
-    this.#hasGrown = true;
-    void this.#look();
+    if (source === streamNameOf(this.#deps.origin)) this.#lookNow();
+  }
+
+  /** Reads on for a client that has read what it was sent. */
+  drained(): void {
+    // Before the first events there is nothing to read on from.
+    if (this.#head !== undefined) this.#lookNow();
   }
 
   /** Ends the reading. The client may resume. Callable twice. */
@@ -54,6 +58,11 @@ export class RemoteStream {
     const { stream, streams } = this.#deps;
     stream.close();
     streams.log.remove(stream);
+  }
+
+  #lookNow(): void {
+    this.#hasGrown = true;
+    void this.#look();
   }
 
   async #look(): Promise<void> {

@@ -244,8 +244,10 @@ export class SessionStreams {
 
   /** Called by a stream whose reader has come, left, or caught up. */
   changed(stream: EventStream): void {
-    if (stream.isRead) this.#read.add(stream);
-    else {
+    if (stream.isRead) {
+      this.#read.add(stream);
+      this.#remotes.get(stream)?.drained();
+    } else {
       this.#read.delete(stream);
       this.#remotes.get(stream)?.close();
       this.#remotes.delete(stream);

@@ -24,7 +24,7 @@ const surface = defineSurface("steps", {
       procedure({
         input: z.object({}),
         output: z.object({ done: z.boolean(), text: z.string().optional() }),
-        progress: z.object({ progress: z.number(), total: z.number() }),
+        progress: z.object({ progress: z.number(), total: z.number(), message: z.string().optional() }),
       }),
     ),
   ),
@@ -60,6 +60,8 @@ export class Walks {
   aborted = 0;
   /** A part of each answer. */
   fill: string | undefined;
+  /** A part of each notification. */
+  message: string | undefined;
   greeted: string[] = [];
 
   get waiting(): number {
@@ -80,7 +82,7 @@ export class Walks {
     for (let progress = 1; ; progress += 1) {
       const isLast = await Promise.race([aborted, new Promise<boolean>((resolve) => this.#next.add(resolve))]);
       if (isLast) return { done: true, text: this.fill };
-      yield { progress, total: 100 };
+      yield { progress, total: 100, message: this.message };
     }
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   ask,
   callOf,
@@ -11,6 +11,7 @@ import {
   type Reading,
   type Replica,
 } from "./replicas.ts";
+import { atEndOfTest } from "../../setup/end-of-test.ts";
 
 afterEach(closeThree);
 
@@ -247,6 +248,25 @@ describe("The stream of a request", () => {
     await ask(b, { method: "notifications/cancelled", params: { requestId: "w" } }, { session });
     await resumed.over();
     expect(resumed.messages).toEqual([]);
+  });
+
+  it("is resumed at another replica as fast as its client reads when its events are large", async () => {
+    const { a, b } = await openThree();
+    a.walks.message = "x".repeat(20_000);
+    const session = await initialize(a);
+    const walking = await walk(a, session);
+    for (let count = 2; count <= 60; count++) {
+      a.walks.go();
+      await until(() => walking.messages.length === count && a.walks.waiting === 1);
+    }
+    a.walks.go(true);
+    await walking.over();
+    // The time of the next look into the log never comes.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    atEndOfTest(() => vi.useRealTimers());
+    const resumed = await get(b, { session, lastId: walking.events[0]?.id });
+    while (!resumed.isOver) await new Promise((resolve) => setImmediate(resolve));
+    expect(resumed.events.map(({ id }) => id)).toEqual(walking.events.slice(1).map(({ id }) => id));
   });
 
   it("is followed without the bus, by looking", async () => {

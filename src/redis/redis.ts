@@ -218,11 +218,14 @@ class RedisCluster implements Cluster {
   async #tryBeat(): Promise<boolean> {
     const { message, messageOfLoss, confirm } = this.bus.beat();
     const sentAt = clocks();
-    const own = JSON.stringify({ version: formatVersion, app: this.#app });
+    const app = this.#app;
+    const own = JSON.stringify({ version: formatVersion, app });
     const keys = [`${this.#commands.prefix}:format`, this.#commands.key("alive", this.replica), this.#channel];
     try {
       const reply = await this.#commands.eval(beatScript, keys, [own, message, String(leaseMs), messageOfLoss]);
       const [owner, isNew] = readTexts(reply);
+      // Closed since, and maybe opened again by another app.
+      if (this.#openers.size === 0 || app !== this.#app) return false;
       const problem = owner === own ? undefined : foreign(this.#commands.prefix, ownerOf(owner));
       this.#refuse(problem);
       if (problem !== undefined) {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { redis } from "../../src/redis/redis.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
+import { until } from "./until.ts";
 
 const method = (): void => {};
 const ioredis = { status: "ready", call: async () => null, duplicate: () => ({}), on: method };
@@ -43,6 +44,42 @@ describe("redis()", () => {
     });
     await opened.close();
   });
+
+  it.each(["is closed", "is opened again"])(
+    "takes no sign of life of one app for that of the next when it %s before the answer",
+    async (when) => {
+      const answers: (() => void)[] = [];
+      let owner: unknown;
+      const call = async (command: string, args: readonly unknown[]): Promise<unknown> => {
+        if (command !== "EVALSHA") return 1;
+        owner ??= args[5];
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return [owner, 0];
+      };
+      const subscriber = {
+        on: (event: string, listener: () => void) => void (event === "ready" && setImmediate(listener)),
+        ...{ connect: async () => {}, subscribe: async () => 1, disconnect: method },
+      };
+      const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+      const cluster = redis({ ...ioredis, call, off: method, duplicate: () => subscriber } as never);
+      const first = cluster.open({ app: "first", report: method });
+      await until(() => answers.length === 1);
+      const closing = first.close();
+      if (when === "is closed") {
+        answers[0]?.();
+        await closing;
+        await turn();
+      }
+      const second = cluster.open({ app: "second", report: method });
+      answers[0]?.();
+      await until(() => answers.length === 2);
+      // It has subscribed by then.
+      for (let turns = 0; turns < 3; turns++) await turn();
+      answers[1]?.();
+      await expect(second.ready).rejects.toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+      await second.close();
+    },
+  );
 
   it.each(["", "a b", "x".repeat(65), "a*", 1, null])("refuses the prefix %j when it is not a plain text", (prefix) => {
     expect(() => redis(ioredis, { prefix } as never)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));

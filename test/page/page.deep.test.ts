@@ -209,6 +209,35 @@ describe.runIf(hasBrowser)(`the live page${whyNoBrowser}`, () => {
     expect(await page.locator(".open-row").count()).toBe(5);
   });
 
+  it("shows in each row what a wide page has in columns when it is 400 px wide", async () => {
+    await page.setViewportSize({ width: 400, height: 800 });
+    await enter();
+    expect(
+      await page.locator(".mark").evaluate((icon) => icon instanceof HTMLImageElement && icon.naturalWidth > 0),
+    ).toBe(true);
+    const hiddenOf = (): Promise<string[]> =>
+      page
+        .locator(".head .cell")
+        .evaluateAll((cells) =>
+          cells.filter((cell) => cell.getBoundingClientRect().width === 0).map((cell) => cell.textContent),
+        );
+    await openPanel("Exposure");
+    await page.locator(".open-row").first().waitFor();
+    expect(await hiddenOf()).toEqual([]);
+    await page.getByRole("button", { name: "Not exposed" }).click();
+    const reason = page.getByText("not exposed: it has no tag").first();
+    await reason.waitFor();
+    expect((await reason.boundingBox())?.width).toBeGreaterThan(100);
+    await openPanel("History");
+    await page.locator(".open-row").first().waitFor();
+    expect(await hiddenOf()).toEqual(["Client", "View", "In", "Out"]);
+    const client = page.getByTitle("claude-code 3.1.0");
+    expect(await client.count()).toBeGreaterThan(0);
+    await page.locator(".open-row").first().click();
+    await page.getByRole("dialog").getByText("claude-code 3.1.0").waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it("pauses the history while new rows come, and loads rows that it does not have", async () => {
     server.answerHistory = () => ({ rows: [sampleRow(940), sampleRow(939)], before: 939 });
     server.snapshot = sampleSnapshot({ oldest: 939 });

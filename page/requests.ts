@@ -13,8 +13,7 @@ async function send(path: string, init?: RequestInit): Promise<Response> {
 
 /** Reads JSON from a route. The caller names the type that the contract of the messages gives the route. */
 export async function getJson<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
-  const search = new URLSearchParams(query).toString();
-  const response = await send(search === "" ? path : `${path}?${search}`);
+  const response = await send(`${path}?${new URLSearchParams(query).toString()}`);
   // The server of this page wrote it, by the same contract.
   return (await response.json()) as T;
 }

@@ -12,12 +12,15 @@ interface Formatted {
 const formats = new WeakMap<object, Formatted>();
 
 function formatOf(value: JsonValue): Formatted {
-  const known = typeof value === "object" && value !== null ? formats.get(value) : undefined;
+  // Of a text or number this is a new object, which finds nothing and is not kept.
+  const key: object = new Object(value);
+  const known = formats.get(key);
   if (known !== undefined) return known;
   const text = formatJson(value);
   const parts = toJsonTokens(text).map(([part, tone]) => (tone === "" ? part : <span class={tone}>{part}</span>));
-  if (typeof value === "object" && value !== null) formats.set(value, { text, parts });
-  return { text, parts };
+  const made = { text, parts };
+  formats.set(key, made);
+  return made;
 }
 
 /** Shows a value as formatted JSON that can be copied. */

@@ -59,10 +59,10 @@ async function killOne(store: Redis, replicas: Replicas, [modern, legacy]: Clien
   const entries = (await readEntries(store)).map(({ id }) => id);
   const imported = entries.filter((id) => id.startsWith("import-")).length;
   console.log("  Bob's client resumes the import at another replica, and is told OUTCOME_UNKNOWN.");
-  console.log(`  ${imported} of its 100 entries were added. Nothing is sent again by itself.`);
+  console.log(`  ${imported} of its 100 entries were added. The client does not send the import again.`);
   for (const [at, { answered, lost }] of accounts.entries()) {
     const added = lost.filter((id) => entries.includes(id)).length;
-    const rest = lost.length === 0 ? "" : `; answers lost: ${lost.length}, of which calls that had run: ${added}`;
+    const rest = lost.length === 0 ? "" : `; lost answers: ${lost.length}, calls of these that had run: ${added}`;
     console.log(`  ${["Ada", "Bob"][at]}: ${answered} of 200 calls were answered${rest}.`);
   }
   return entries;

@@ -4,7 +4,8 @@ import { startServer } from "./server.ts";
 
 const { PORT = "3000", DATABASE_URL: databaseUrl } = process.env;
 const server = await startServer({ databaseUrl, port: Number(PORT) }).catch((error: unknown) => {
-  console.error(`Cannot start the tracker: ${error instanceof Error ? error.message : String(error)}`);
+  const reason = error instanceof Error ? error.message : String(error);
+  console.error(`Cannot start the tracker: ${reason}. If another program has the port, set PORT to a free one.`);
   process.exit(1);
 });
 const tokens = await addDemoData(server.db);

@@ -74,7 +74,7 @@ server.listen(0, "127.0.0.1", () => {
   // A server on a port has an address of this form.
   const { port } = server.address() as AddressInfo;
   if (process.send === undefined) process.stderr.write(`http://127.0.0.1:${port}/mcp\n`);
-  else obeyDriver(() => written.change(), port);
+  else obeyDriver(() => written.change(), { port });
 });
 process.stdin.resume().once("end", () => {
   server.close();

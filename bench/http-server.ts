@@ -1,6 +1,6 @@
 /**
- * The server under test over HTTP, both eras at once: `npx tsx bench/http-server.ts [--most N] [--views N] [--auth]`. Its port is
- * told to the driver that started it, or said on standard error. It ends with its input.
+ * The server under test over HTTP, both eras at once: `npx tsx bench/http-server.ts [--most N] [--views N] [--auth] [--inspector]`.
+ * Its port is told to the driver that started it, or said on standard error. It ends with its input.
  */
 import { bearer, http, type HttpOptions } from "../src/http/index.ts";
 import { mcp, type ViewRule } from "../src/index.ts";
@@ -8,7 +8,7 @@ import { bench, change, handlers } from "./tools/bench-surface.ts";
 import { obeyDriver } from "./tools/obey-driver.ts";
 import { readHttpOptions } from "./tools/read-http-options.ts";
 
-const { most, auth, views } = readHttpOptions();
+const { most, auth, views, inspector } = readHttpOptions();
 const resource = "http://127.0.0.1/mcp";
 
 /** Every caller is who they say: there is nobody else. */
@@ -25,6 +25,7 @@ const options: HttpOptions = {
   ...caps,
   exit: false,
   drainMs: 0,
+  ...(inspector ? { inspector } : {}),
   ...(auth ? { auth: verified, rateLimit: false } : {}),
 };
 const rules = Array.from({ length: views }, (_, index): ViewRule => ({
@@ -37,4 +38,4 @@ const serving = await (views === 0 ? app : app.views(rules)).serve(http(options)
 
 process.stdin.resume().once("end", () => void serving.close());
 if (process.send === undefined) process.stderr.write(`${serving.url}\n`);
-else obeyDriver(change, serving.port);
+else obeyDriver(change, { port: serving.port, page: serving.inspector?.link() });

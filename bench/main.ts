@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only stdio|http|gateway|scale]`: the server under test against one written by hand on the
+ * `npm run bench [-- --quick] [-- --only stdio|http|inspector|gateway|scale]`: the server under test against one written by hand on the
  * same SDK, and against itself in other circumstances, in one run, turn by turn. Prints two tables of medians and one of goals;
  * ends with code 1 when a budget is broken, except with `--quick`. docs/performance.md says how to read them.
  */
@@ -15,6 +15,7 @@ import { measureGateway } from "./measure/measure-gateway.ts";
 import { measureHttpCalls } from "./measure/measure-http-calls.ts";
 import { measureHttpFanOut, watchers } from "./measure/measure-http-fan-out.ts";
 import { measureHttpMemory } from "./measure/measure-http-memory.ts";
+import { measureInspector } from "./measure/measure-inspector.ts";
 import { measureLists } from "./measure/measure-lists.ts";
 import { changesARound, measureNotices } from "./measure/measure-notices.ts";
 import { measureScale } from "./measure/measure-scale.ts";
@@ -38,6 +39,7 @@ const rounds = values.quick
       http: 3,
       memory: 1,
       fanOut: 1,
+      inspector: 1,
       gateway: 1,
       scale: 3,
     }
@@ -52,6 +54,7 @@ const rounds = values.quick
       http: 7,
       memory: 3,
       fanOut: 3,
+      inspector: 7,
       gateway: 3,
       scale: 9,
     };
@@ -121,6 +124,12 @@ if (!isAsked("gateway") || values.only === undefined) {
   if (isAsked("stdio") || isAsked("http")) await checkSame(servers);
   if (isAsked("stdio")) await measureStdio(servers);
   if (isAsked("http")) await measureHttp(servers.http);
+  if (isAsked("inspector")) {
+    for (const era of eras) {
+      const measure = (round: number): Promise<Sample> => measureInspector(servers.http.ours, era, round);
+      own.push(...(await repeat(`live page, ${era}`, rounds.inspector, measure)));
+    }
+  }
   if (isAsked("scale")) own.push(...(await measureScale(servers, rounds.scale)));
 }
 if (isAsked("gateway")) own.push(...(await repeat("gateway", rounds.gateway, measureGateway)));

@@ -70,4 +70,4 @@ process.stdin.resume().once("end", () => void serving.close().then(() => client.
 obeyDriver(() => {
   void change();
   return 0;
-}, serving.port);
+}, serving);

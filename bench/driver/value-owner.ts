@@ -34,9 +34,8 @@ export class ValueOwner {
   }
 
   /** Where it serves. */
-  async port(): Promise<number> {
-    const { port } = await this.#ask<Place>({ kind: "port" });
-    return port;
+  place(): Promise<Place> {
+    return this.#ask<Place>({ kind: "place" });
   }
 
   #tell(order: Order): void {

@@ -35,13 +35,13 @@ async function readMemory(): Promise<Memory> {
   return { rss, heapUsed, external };
 }
 
-/** Lets the driver that started this process write the value: `change` writes the next one and returns it. `port`: where it serves. */
-export function obeyDriver(change: () => number, port = 0): void {
+/** Lets the driver that started this process write the value: `change` writes the next one and returns it. `place`: where it serves. */
+export function obeyDriver(change: () => number, place: Place = { port: 0 }): void {
   let times: number[] = [];
   let value = 0;
   const answer = async (order: Exclude<Order, { readonly kind: "change" }>): Promise<Report | Memory | Place> => {
     if (order.kind === "memory") return readMemory();
-    if (order.kind === "port") return { port };
+    if (order.kind === "place") return place;
     const report = order.kind === "burst" ? await writeBurst(order, change) : { times, value };
     times = [];
     return report;

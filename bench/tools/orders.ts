@@ -8,8 +8,8 @@ export type Order =
   | ({ readonly kind: "burst" } & Burst)
   /** Asks for a {@link Memory}, once all garbage is gone. */
   | { readonly kind: "memory" }
-  /** Asks for a {@link ServicePlace}. */
-  | { readonly kind: "port" };
+  /** Asks for a {@link Place}. */
+  | { readonly kind: "place" };
 
 /** A burst of writes: in one turn, or spread over several a few milliseconds apart. */
 export interface Burst {
@@ -38,6 +38,8 @@ export interface Memory {
 /** Where a process serves. */
 export interface Place {
   readonly port: number;
+  /** A link to the live page. Absent without one. */
+  readonly page?: string | undefined;
 }
 
 /** A clock that all processes of a machine share, in milliseconds. */

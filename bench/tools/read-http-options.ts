@@ -10,9 +10,11 @@ export interface HttpBenchOptions {
   readonly auth: boolean;
   /** The number of views, named `view_0` and on. */
   readonly views: number;
+  /** Whether it serves the live page. */
+  readonly inspector: boolean;
 }
 
-/** Reads `--era legacy|modern`, `--most N`, `--views N` and `--auth`. */
+/** Reads `--era legacy|modern`, `--most N`, `--views N`, `--auth` and `--inspector`. */
 export function readHttpOptions(): HttpBenchOptions {
   const { values } = parseArgs({
     options: {
@@ -20,6 +22,7 @@ export function readHttpOptions(): HttpBenchOptions {
       most: { type: "string" },
       auth: { type: "boolean", default: false },
       views: { type: "string", default: "0" },
+      inspector: { type: "boolean", default: false },
     },
   });
   return {
@@ -27,5 +30,6 @@ export function readHttpOptions(): HttpBenchOptions {
     most: values.most === undefined ? undefined : Number(values.most),
     auth: values.auth,
     views: Number(values.views),
+    inspector: values.inspector,
   };
 }

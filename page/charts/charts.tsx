@@ -137,7 +137,7 @@ export function Charts({ state, now }: { readonly state: PageState; readonly now
       <Bars
         title="Refusals at the door"
         tone="warn"
-        empty="No request was refused before a tool was found."
+        empty="No request was refused for its headers, token, body or session."
         bars={Object.entries(state.refusals)}
       />
     </section>

@@ -47,5 +47,6 @@ export function toLinePath(slots: readonly (number | undefined)[], maximum: numb
   for (const [x, value] of slots.entries()) {
     if (value !== undefined) path += `${path === "" ? "M" : "L"}${x + 0.5} ${toY(value, maximum)}`;
   }
-  return path;
+  // A browser draws a single point only as a line to itself.
+  return path.replace(/^M[^L]*$/, "$&h0");
 }

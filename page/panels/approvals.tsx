@@ -69,7 +69,7 @@ function Approval(props: ApprovalProps): JSX.Element {
 /** Shows the confirmations that no client can show, and decides them. */
 export function ApprovalsPanel({ page: { data }, state: { approvals } }: PanelProps): JSX.Element {
   if (approvals.length === 0) {
-    return <Notice title="Nothing waits for you">Confirmations that no client can show wait here.</Notice>;
+    return <Notice title="Nothing waits for you">A confirmation that a client cannot show waits here for you.</Notice>;
   }
   return (
     <ul class="approvals">

@@ -42,10 +42,13 @@ class App implements ServableApp {
     const observers = new Observers({ report: onFault });
     const calls = new CallTree({ report: onFault });
     const approvals = new Approvals({ report: onFault });
-    const { surface, exposures, confirm } = parts;
+    const { surface, exposures, confirm, backend } = parts;
     const info = toInfo(parts);
     const report = createReporter({ onFault });
-    const inspected = new InspectedApp({ info, surface, exposures, confirm, observers, calls, approvals, report });
+    const isLinked = backend?.kind === "link";
+    const inspected = new InspectedApp({
+      ...{ info, surface, exposures, confirm, observers, calls, approvals, report, isLinked },
+    });
     const definition = { ...parts, calls, approvals, observers, inspected };
     for (const observer of [observe].flat()) observers.add(observer);
     claimNames(definition);

@@ -179,7 +179,8 @@ export class Inspector {
   };
 
   #links(): PageState["links"] {
-    const { surface } = this.#app.parts;
+    const { surface, isLinked } = this.#app.parts;
+    if (!isLinked) return [];
     return [{ surface: toName(surface.name), ...this.#app.link }];
   }
 

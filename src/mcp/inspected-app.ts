@@ -24,6 +24,8 @@ export interface InspectedDefinition {
   readonly calls: CallTree;
   readonly report: FaultReporter;
   readonly approvals: Approvals;
+  /** Whether the app reaches its surface over a link. */
+  readonly isLinked: boolean;
 }
 
 /** The parts of an open app. */

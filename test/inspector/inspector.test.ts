@@ -44,7 +44,7 @@ describe("an inspector", () => {
       history: [],
       oldest: 0,
     });
-    expect(links).toEqual([{ surface: "observed", state: "idle", reconnects: 0 }]);
+    expect(links).toEqual([]);
     expect(inspector.exposure()).toMatchObject({ views: [], entries: [], unexposed: [] });
     inspector.close();
   });

@@ -112,6 +112,7 @@ describe("charts", () => {
   it("draw steps for values, and a line that bridges seconds without one", () => {
     expect(toAreaPath([undefined, 5, 0, 20], 10)).toBe("M1 100V50H2V100ZM3 100V0H4V100Z");
     expect(toLinePath([5, undefined, 10], 10)).toBe("M0.5 50L2.5 0");
+    expect(toLinePath([undefined, 5], 10)).toBe("M1.5 50h0");
     expect(toLinePath([], 10)).toBe("");
   });
 });

@@ -124,7 +124,7 @@ class RedisCluster implements Cluster {
   }
 
   get isAvailable(): boolean {
-    return this.#commands.isReachable && !outages.some((trouble) => this.#troubles.has(trouble));
+    return this.#isOwner && this.#commands.isReachable && !outages.some((trouble) => this.#troubles.has(trouble));
   }
 
   get lapses(): number {

@@ -134,7 +134,7 @@ describe.runIf(hasRedis)(`many replicas over Redis${whyNoRedis}`, () => {
     const { client, end } = await newest.ioredis(server.path);
     atEndOfTest(end);
     const replicas = Array.from({ length: 100 }, () => redis(client, { prefix: "many" }));
-    await until(() => replicas[0]?.isAvailable);
+    await until(() => "status" in client && client.status === "ready");
     vi.useFakeTimers({ toFake: ["Date"] });
     atEndOfTest(() => vi.useRealTimers());
     const start = Date.now();

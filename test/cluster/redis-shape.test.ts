@@ -45,6 +45,21 @@ describe("redis()", () => {
     await opened.close();
   });
 
+  it("is not available when it is connected to a Redis that has taken no sign of life yet", async () => {
+    let calls = 0;
+    const call = (): Promise<unknown> => {
+      calls++;
+      return Promise.reject(new Error("LOADING Redis is loading the dataset in memory"));
+    };
+    const subscriber = { on: method, connect: async () => {}, subscribe: async () => 1, disconnect: method };
+    const cluster = redis({ ...ioredis, call, off: method, duplicate: () => subscriber } as never);
+    const opened = cluster.open({ app: "app", report: method });
+    await until(() => calls > 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(cluster.isAvailable).toBe(false);
+    await opened.close();
+  });
+
   it.each(["is closed", "is opened again"])(
     "takes no sign of life of one app for that of the next when it %s before the answer",
     async (when) => {

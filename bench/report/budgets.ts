@@ -77,7 +77,7 @@ const goals: readonly Budget[] = [
     figure: `${what}: CPU a call`,
     sense: "at most",
     bound: 1.03,
-    hope: true,
+    slack,
     source: "an owner leaves the page on in production",
   })),
   { figure: "HTTP heap a session", sense: "at most", bound: 5, of: "value", slack, source: design },

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ProgressReport, ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
-import type { ObservedWork } from "../observe/observed-work.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { Places, type Place } from "../spine/collections.ts";
 import { callerKey, anonymous, defaultView, type Caller } from "../surface/caller.ts";
@@ -81,7 +80,8 @@ export interface CallTreeOptions {
 
 /** The call behind a record while it runs. */
 export interface RunningCall {
-  readonly observed: ObservedWork | undefined;
+  /** Its work in records. */
+  readonly observed: { readonly id: string } | undefined;
   abort(error: SurfaceError): void;
 }
 

@@ -137,7 +137,7 @@ export class ToolCalls {
     if (partOf?.call.observed === undefined) return this.#advance(run);
     const observed = observeNested(entry, args, call);
     call.observed = observed;
-    return observed === undefined ? this.#advance(run) : this.#advanceObserved(run, observed);
+    return observed?.isGuarded !== true ? this.#advance(run) : this.#advanceObserved(run, observed);
   }
 
   /** Runs a nested call that the observers admit, within their contexts. */

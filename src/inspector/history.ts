@@ -1,5 +1,6 @@
 import type { Refused, WorkEnd } from "../observe/observation.ts";
 import { toDefined } from "../observe/to-defined.ts";
+import type { ReadWork, WorkOutcome } from "../observe/work-records.ts";
 import type { HistoryPage, HistoryRow } from "./messages.ts";
 import { toName, toNameIf, toShownName, type BoundValue } from "./texts.ts";
 
@@ -38,37 +39,67 @@ function lengthOf({ arguments: given, result }: RowValues): number {
   return (given?.length ?? 0) + (result?.length ?? 0);
 }
 
-/** A record that becomes a row when a page looks: most rows are never read. */
-type Kept = WorkEnd | Refused;
-
 /** The id of the call that made a nested call: ids of nested calls are those of their parents and a number. */
 export function parentOf(id: string): string {
   return id.slice(0, Math.max(0, id.lastIndexOf(".")));
 }
 
-function toRow(seq: number, kept: Kept): HistoryRow {
-  const { at, transport, caller, client, view } = kept;
-  const shared = {
+const isOk: WorkOutcome = Object.freeze({ outcome: "ok" });
+
+/** The fields that records and requests without one share. */
+type From = Partial<Pick<ReadWork, "caller" | "client" | "view" | "method" | "operation" | "bytesIn">> &
+  Pick<ReadWork, "transport">;
+
+/** Ended work, which becomes a row of the page when one looks: most are never read. Overwritten in place: objects of each call that live on cost more. */
+class Kept {
+  at = Number.NaN;
+  ms = Number.NaN;
+  transport: ReadWork["transport"] = "test";
+  caller: ReadWork["caller"] | undefined;
+  client: ReadWork["client"];
+  view: string | undefined;
+  method: string | undefined;
+  operation: ReadWork["operation"];
+  /** The number of a call of hosts, or the id of any. */
+  call: number | string | undefined;
+  isNested = false;
+  ended = isOk;
+  bytesIn: number | undefined;
+  bytesOut: number | undefined;
+
+  setFrom({ transport, caller, client, view, method, operation, bytesIn }: From): void {
+    this.transport = transport;
+    this.caller = caller;
+    this.client = client;
+    this.view = view;
+    this.method = method;
+    this.operation = operation;
+    this.bytesIn = bytesIn;
+  }
+
+  setEnd(ended: WorkOutcome, ms: number): void {
+    this.ended = ended.outcome === "ok" ? isOk : ended;
+    this.ms = ms;
+    this.bytesOut = ended.bytesOut;
+  }
+}
+
+function toRow(seq: number, kept: Kept, prefix: string): HistoryRow {
+  const { at, transport, caller, client, view, method, operation, call, isNested, ended, ms, bytesIn, bytesOut } = kept;
+  const { outcome, refusedAt, code, rpcCode, correlationId } = ended;
+  const id = typeof call === "number" ? `${prefix}-${call}` : call;
+  return toDefined({
     ...{ seq, at, transport },
     caller: caller && toName(caller.id),
     client: client && toName(`${client.name} ${client.version}`),
     view: toNameIf(view),
-  };
-  if (kept.type === "refused") {
-    const { stage, rpcCode } = kept;
-    return toDefined({ ...shared, method: "unknown", outcome: "refused" as const, stage, rpcCode });
-  }
-  const { operation, outcome, refusedAt, code, rpcCode, correlationId, ms, bytesIn, bytesOut } = kept;
-  const isNested = kept.type === "call-end";
-  return toDefined({
-    ...shared,
-    method: isNested ? "tools/call" : toName(kept.method),
+    method: isNested ? "tools/call" : toName(method ?? "unknown"),
     name: toShownName(operation),
     kind: operation?.kind,
-    call: isNested ? kept.id : kept.callId,
-    parent: isNested ? parentOf(kept.id) : undefined,
+    call: id,
+    parent: isNested ? parentOf(id ?? "") : undefined,
     ...{ outcome, stage: refusedAt, code: toNameIf(code), rpcCode, correlationId },
-    ...{ ms: Number(ms.toFixed(3)), bytesIn, bytesOut },
+    ...{ ms: Number.isNaN(ms) ? undefined : Number(ms.toFixed(3)), bytesIn, bytesOut },
   });
 }
 
@@ -76,23 +107,26 @@ function toMatch({ tool, caller, outcome }: HistoryFilter): (kept: Kept) => bool
   const [named, by] = [tool?.toLowerCase(), caller?.toLowerCase()];
   const has = (text: string | undefined, part: string | undefined): boolean =>
     part === undefined || part === "" || text?.toLowerCase().includes(part) === true;
-  return (kept) => {
-    const ended = kept.type === "refused" ? "refused" : kept.outcome;
-    if (outcome !== undefined && outcome !== "" && outcome !== ended) return false;
-    const { id, name } = (kept.type === "refused" ? undefined : kept.operation) ?? {};
-    return (has(id, named) || has(name, named)) && has(kept.caller?.id, by);
+  return ({ ended, operation, caller: from }) => {
+    if (outcome !== undefined && outcome !== "" && outcome !== ended.outcome) return false;
+    return (has(operation?.id, named) || has(operation?.name, named)) && has(from?.id, by);
   };
 }
 
 /** The newest ended requests, calls and refusals, in a ring. */
 export class History {
   readonly #ring: (Kept | undefined)[];
+  readonly #prefix: string;
   readonly #values = new Map<number, RowValues>();
   #valuesLength = 0;
   #last = 0;
 
-  /** @param size - the number of rows. */
-  constructor(size: number) {
+  /**
+   * @param size - the number of rows.
+   * @param prefix - begins the ids of calls.
+   */
+  constructor(size: number, prefix: string) {
+    this.#prefix = prefix;
     this.#ring = Array.from({ length: size });
   }
 
@@ -106,10 +140,32 @@ export class History {
     return Math.min(this.#last, Math.max(1, this.#last - this.#ring.length + 1));
   }
 
-  add(kept: Kept, values?: RowValues): void {
-    this.#last += 1;
-    this.#ring[this.#last % this.#ring.length] = kept;
+  /** Adds a record. */
+  add(record: WorkEnd | Refused, values?: RowValues): void {
+    const kept = this.#next();
+    kept.at = record.at;
+    kept.isNested = record.type === "call-end";
+    if (record.type === "refused") {
+      const { stage: refusedAt, rpcCode } = record;
+      kept.setFrom(record);
+      kept.setEnd(toDefined({ outcome: "refused" as const, refusedAt, rpcCode }), Number.NaN);
+      kept.call = undefined;
+      return;
+    }
+    kept.setFrom(record);
+    kept.setEnd(record, record.ms);
+    kept.call = record.type === "call-end" ? record.id : record.callId;
     if (values !== undefined) this.#keep(values);
+  }
+
+  /** Adds a request or nested call that has no record. */
+  addWork(work: ReadWork, ended: WorkOutcome, ms: number): void {
+    const kept = this.#next();
+    kept.at = Date.now();
+    kept.setFrom(work);
+    kept.setEnd(ended, ms);
+    kept.isNested = work.method === undefined;
+    kept.call = kept.isNested ? work.id : work.callNumber;
   }
 
   /** Returns rows after a number, oldest first: the newest ones, if there are more than `max`. */
@@ -133,12 +189,17 @@ export class History {
     return at >= oldest ? { rows, before: at + 1 } : { rows };
   }
 
+  #next(): Kept {
+    this.#last += 1;
+    return (this.#ring[this.#last % this.#ring.length] ??= new Kept());
+  }
+
   #push(rows: HistoryRow[], seq: number): void {
     const kept = this.#ring[seq % this.#ring.length];
     if (kept === undefined) return;
     const { arguments: given, result } = this.#values.get(seq) ?? {};
     rows.push({
-      ...toRow(seq, kept),
+      ...toRow(seq, kept, this.#prefix),
       ...(given === undefined ? {} : { arguments: given.value }),
       ...(result === undefined ? {} : { result: result.value }),
     });

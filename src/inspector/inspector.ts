@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { ApprovalDecision } from "../call/approvals.ts";
 import type { InspectedApp } from "../mcp/inspected-app.ts";
 import type { Observation, QuestionAsked, Refused, WorkEnd, WorkStart } from "../observe/observation.ts";
-import type { Observer } from "../observe/observers.ts";
 import type { Redactor } from "../observe/redact-secrets.ts";
 import { toDefined } from "../observe/to-defined.ts";
+import type { ReadWork, WorkOutcome, WorkReader } from "../observe/work-records.ts";
 import { setNewest } from "../spine/collections.ts";
 import type { Clock } from "../spine/clock.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
@@ -80,7 +80,7 @@ export class Inspector {
     this.#clock = clock;
     this.#options = options;
     this.#epoch = Date.now() - clock.now();
-    this.#history = new History(Math.min(Math.max(1, Math.floor(history)), maxHistory));
+    this.#history = new History(Math.min(Math.max(1, Math.floor(history)), maxHistory), app.parts.calls.prefix);
     this.#values = new WatchedValues(app, values);
     this.#exposure = new ExposureTable(app);
     const tell = (json: string): void =>
@@ -88,8 +88,8 @@ export class Inspector {
     this.#updates = new Updates({ clock, parts: this.#parts, history: this.#history, tell });
     const { observers, calls, approvals } = app.parts;
     const record = (observation: Observation): void => this.#record(observation);
-    const observer: Observer = values === undefined ? { record } : { record, values };
-    const stop = observers.add(observer);
+    // Arguments and results are in records only.
+    const stop = values === undefined ? observers.add({ record }, this.#reader) : observers.add({ record, values });
     calls.progressReaders += 1;
     // Updates are read at their own pace.
     const closeApprovals = approve ? approvals.open({ changed() {} }) : undefined;
@@ -171,9 +171,9 @@ export class Inspector {
     approvals: { read: () => (this.#options.approve === true ? this.#app.parts.approvals.waiting() : []) },
     links: { read: () => this.#links() },
     exposure: { read: () => this.#app.version },
-    clients: { read: () => this.#clients.list(this.#clock.now()), isSlow: true },
+    clients: { read: () => this.#clients.list(this.#clock.now(), this.#toUnix), isSlow: true },
     values: { read: () => this.#values.list(this.#clock.now()), isSlow: true },
-    seconds: { read: () => this.#totals.seconds(this.#clock.now(), (time) => this.#toUnix(time)), isSlow: true },
+    seconds: { read: () => this.#totals.seconds(this.#clock.now(), this.#toUnix), isSlow: true },
     tools: { read: () => this.#totals.tools, isSlow: true },
     refusals: { read: () => this.#totals.refusals, isSlow: true },
   };
@@ -185,10 +185,30 @@ export class Inspector {
   }
 
   /** Converts a time of the clock. All times move together when the clock of the machine is set. */
-  #toUnix(time: number): number {
+  readonly #toUnix = (time: number): number => {
     const epoch = Date.now() - this.#clock.now();
     if (Math.abs(epoch - this.#epoch) > maxDriftMs) this.#epoch = epoch;
     return Math.floor(this.#epoch + time);
+  };
+
+  readonly #reader: WorkReader = (work, outcome, endedAt) => {
+    if (outcome !== undefined) this.#endedWork(work, outcome, endedAt);
+    else if (work.method !== undefined) this.#clients.requested(work, work.startedAt);
+  };
+
+  #endedWork(work: ReadWork, ended: WorkOutcome, endedAt: number): void {
+    const { method } = work;
+    const ms = endedAt - work.startedAt;
+    if (method === undefined || method === "tools/call") {
+      const waited = this.#waited.size > 0 && this.#hasWaited(work.id, work.callId);
+      this.#totals.add({ outcome: ended.outcome, ms, operation: work.operation, waited }, endedAt);
+    }
+    this.#history.addWork(work, ended, ms);
+  }
+
+  /** Returns whether a request or call waited for a person, once. */
+  #hasWaited(id: string, callId = ""): boolean {
+    return [id, callId].filter((one) => this.#waited.delete(one)).length > 0;
   }
 
   #record(record: Observation): void {
@@ -242,9 +262,10 @@ export class Inspector {
   }
 
   #ended(end: WorkEnd): void {
-    const { id, callId } = { callId: "", ...end };
-    const waited = [id, callId].filter((one) => this.#waited.delete(one)).length > 0;
-    if (end.type === "call-end" || end.method === "tools/call") this.#totals.add(end, this.#clock.now(), waited);
+    const { outcome, ms, operation } = end;
+    const waited = this.#hasWaited(end.id, "callId" in end ? end.callId : undefined);
+    if (end.type === "call-end" || end.method === "tools/call")
+      this.#totals.add({ outcome, ms, operation, waited }, this.#clock.now());
     if (this.#options.values === undefined) return this.#history.add(end);
     const { result, ...kept } = end;
     const given = this.#arguments.get(end.id);

@@ -38,7 +38,7 @@ class Rows {
   }
 
   #argumentsOf({ running }: TrackedCall): JsonValue | undefined {
-    const record = running?.observed?.start.id;
+    const record = running?.observed?.id;
     return record === undefined ? undefined : this.#find(record);
   }
 

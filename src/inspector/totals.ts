@@ -1,4 +1,4 @@
-import type { RefusalStage, WorkEnd } from "../observe/observation.ts";
+import type { ObservedOperation, Outcome, RefusalStage } from "../observe/observation.ts";
 import { toDefined } from "../observe/to-defined.ts";
 import type { Cut, SecondTotals, ToolTotals } from "./messages.ts";
 import { cut, toName } from "./texts.ts";
@@ -14,21 +14,34 @@ const maxShownTools = 100;
 /** The name of all further tools. */
 const furtherTools = "…";
 
-/** Buckets an octave: a quantile is right within a tenth. */
-const perOctave = 4;
-const leastMs = 0.01;
-/** Up to 2.8 minutes. */
-const buckets = 24 * perOctave;
+/** Buckets an octave: a quantile is right within a tenth. A power of two. */
+const perOctave = 8;
+
+/** Up to 4.5 minutes, in microseconds. */
+const maxUs = 2 ** 28 - 1;
+const buckets = 26 * perOctave;
+
+/** Returns the bucket of a duration. @param ms - anything: a bad duration counts as the shortest. */
+function toBucket(ms: number): number {
+  // Bits, since a logarithm takes ten times as long, in each call.
+  const us = Math.max(0, Math.min(ms * 1000, maxUs)) | 0;
+  const shift = Math.max(0, 28 - Math.clz32(us));
+  return shift * perOctave + (us >> shift);
+}
+
+/** Returns the middle of a bucket in milliseconds. */
+function toMs(bucket: number): number {
+  const shift = Math.max(0, Math.floor(bucket / perOctave) - 1);
+  return ((bucket - shift * perOctave + 0.5) * 2 ** shift) / 1000;
+}
 
 /** Counts durations in buckets that grow by a factor, in bounded memory. */
 class Latencies {
   readonly #counts = new Uint32Array(buckets);
   #total = 0;
 
-  /** @param ms - anything: a bad duration counts as the shortest. */
-  add(ms: number): void {
-    const at = Math.floor(Math.log2(ms / leastMs) * perOctave);
-    const bucket = at >= 0 ? Math.min(at, buckets - 1) : 0;
+  /** @param bucket - that of {@link toBucket}. */
+  add(bucket: number): void {
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
     this.#total += 1;
   }
@@ -43,7 +56,7 @@ class Latencies {
     let left = Math.max(1, Math.ceil(this.#total * part));
     if (this.#total === 0) return undefined;
     const bucket = this.#counts.findIndex((count) => (left -= count) <= 0);
-    return Number((leastMs * 2 ** ((bucket + 0.5) / perOctave)).toPrecision(3));
+    return Number(toMs(bucket).toPrecision(3));
   }
 }
 
@@ -54,11 +67,12 @@ class Counts {
   refused = 0;
   readonly latencies = new Latencies();
 
-  add({ outcome, ms }: WorkEnd, waited: boolean): void {
+  /** @param bucket - of its latency; `undefined` for a call that waited for a person. */
+  add(outcome: Outcome, bucket: number | undefined): void {
     this.calls += 1;
     if (outcome === "failed") this.failed += 1;
     else if (outcome === "refused") this.refused += 1;
-    if (!waited) this.latencies.add(ms);
+    if (bucket !== undefined) this.latencies.add(bucket);
   }
 
   clear(): void {
@@ -74,6 +88,15 @@ class Counts {
   }
 }
 
+/** An ended call of a tool. */
+interface EndedCall {
+  readonly outcome: Outcome;
+  readonly ms: number;
+  readonly operation: ObservedOperation | undefined;
+  /** Whether it waited for a person, which its latency leaves out. */
+  readonly waited: boolean;
+}
+
 class Second extends Counts {
   /** Its number, as the clock counts. */
   number = -1;
@@ -85,16 +108,12 @@ export class Totals {
   readonly #tools = new Map<string, Counts>();
   readonly #refusals = new Map<RefusalStage, number>();
 
-  /**
-   * Counts an ended call of a tool.
-   *
-   * @param now - milliseconds as the clock counts.
-   * @param waited - whether it waited for a person, which its latency leaves out.
-   */
-  add(end: WorkEnd, now: number, waited: boolean): void {
-    this.#secondAt(Math.floor(now / 1000))?.add(end, waited);
+  /** Counts an ended call of a tool. @param now - milliseconds as the clock counts. */
+  add({ outcome, ms, operation, waited }: EndedCall, now: number): void {
+    const bucket = waited ? undefined : toBucket(ms);
+    this.#secondAt(Math.floor(now / 1000))?.add(outcome, bucket);
     // Without an operation the name is the caller's word.
-    if (end.operation !== undefined) this.#countsOf(end.operation.name ?? end.operation.id).add(end, waited);
+    if (operation !== undefined) this.#countsOf(operation.name ?? operation.id).add(outcome, bucket);
   }
 
   refused(stage: RefusalStage): void {

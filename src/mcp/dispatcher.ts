@@ -469,7 +469,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
 
   #start(request: HandledRequest<TRequest>): void {
     const { observed } = request;
-    if (observed === undefined) this.#run(request);
+    if (observed?.isGuarded !== true) this.#run(request);
     else this.#runObserved(request, observed);
   }
 

@@ -35,8 +35,8 @@ interface ReceivedRequest {
 interface Described {
   readonly guard: EntryGuard;
   readonly operation: ObservedOperation;
-  /** Returns the values for records. A resource has no arguments. */
-  readonly valuesOf?: (args: JsonValue | undefined) => WorkValues;
+  /** The entry of a tool or prompt, whose arguments records may have. */
+  readonly called?: ToolEntry | PromptEntry;
 }
 
 /** Returns whether a caller may know that an entry exists: they may use it, or learn the scopes that it takes. */
@@ -63,14 +63,14 @@ function subjectOf({ method, params }: RequestFrame): readonly [type: string, ke
 }
 
 function describeTool(tool: ToolEntry | undefined): Described | undefined {
-  return tool && { guard: tool, operation: toObservedTool(tool), valuesOf: (args) => toWorkValues(tool, args) };
+  return tool && { guard: tool, operation: toObservedTool(tool), called: tool };
 }
 
 function describePrompt(prompt: PromptEntry | undefined): Described | undefined {
   if (prompt === undefined) return undefined;
   const { id, name } = prompt;
   const operation = Object.freeze({ kind: "prompt", id, name, mutates: false } as const);
-  return { guard: prompt, operation, valuesOf: (args) => ({ input: prompt.inputSchema, arguments: args }) };
+  return { guard: prompt, operation, called: prompt };
 }
 
 function describeResource(resource: (EntryGuard & { readonly id: string }) | undefined): Described | undefined {
@@ -80,7 +80,7 @@ function describeResource(resource: (EntryGuard & { readonly id: string }) | und
 }
 
 /** Describes the operation that a request names, if it exists for the caller. */
-function describe({ frame, view, caller }: ReceivedRequest): Described | undefined {
+function describe({ view, caller }: ReceivedRequest, frame: RequestFrame): Described | undefined {
   const [type, key] = subjectOf(frame);
   const described = typeof key === "string" ? findOperation(view, type, key) : undefined;
   return described !== undefined && maySee(caller, described.guard) ? described : undefined;
@@ -94,52 +94,12 @@ function findOperation(view: ResolvedView, type: string, key: string): Described
   return describeResource(catalog.templates.find(({ uriTemplate }) => uriTemplate === key));
 }
 
-function protocolOf({ era, version, frame }: ReceivedRequest): string | undefined {
-  const sent = era === "legacy" ? version : versionOf(frame.params);
-  return typeof sent === "string" ? sent : undefined;
-}
-
 /** Methods of subscriptions, which no handler serves. */
 const subscriptionMethods: ReadonlySet<string> = new Set([
   "resources/subscribe",
   "resources/unsubscribe",
   "subscriptions/listen",
 ]);
-
-function toStart(
-  observers: Observers,
-  request: ReceivedRequest,
-  { transport, session }: ObservedChannel,
-): Draft<RequestStart> {
-  const { frame, outerTrace } = request;
-  const isKnown = request.method !== undefined || subscriptionMethods.has(frame.method);
-  const method = isKnown ? frame.method : "unknown";
-  const { caller, client, view } = toOrigin(request.caller);
-  const [at, id] = [Date.now(), observers.nextId()];
-  const start: Draft<RequestStart> = {
-    type: "request-start",
-    at,
-    id,
-    rpcId: frame.id,
-    method,
-    transport,
-    caller,
-    view,
-  };
-  const sent = readTraceContext(metaOf(frame.params));
-  const trace = sent ?? outerTrace;
-  if (trace !== undefined) start.traceFrom = sent === undefined ? "headers" : "meta";
-  const bytesIn = frame.text === undefined ? undefined : Buffer.byteLength(frame.text);
-  addDetails(start, { protocol: protocolOf(request), session, client, trace, bytesIn });
-  return start;
-}
-
-/** Returns the values of a request. Without an operation there is no schema that tells the secret ones. */
-function valuesOf({ method, params }: RequestFrame, described: Described | undefined): WorkValues {
-  if (method !== "tools/call" && method !== "prompts/get") return {};
-  // Params are JSON.
-  return described?.valuesOf?.(ownParam(params, "arguments") as JsonValue | undefined) ?? {};
-}
 
 /** The errors of JSON-RPC by which a request is refused before a handler runs. */
 const stagesOfCodes: ReadonlyMap<number, RefusalStage> = new Map<number, RefusalStage>([
@@ -211,32 +171,91 @@ export function tellRefused(
   observers.tell(toDefined({ ...refused, stage: stage ?? "envelope", rpcCode: error?.code, ...more }));
 }
 
-/** A request that observers have seen start. */
+/** A request that observers see start. */
 export class ObservedRequest extends ObservedWork {
-  readonly #call: CallContext | undefined;
+  readonly method: string;
+  readonly bytesIn: number | undefined;
+  readonly #from: Observers;
+  readonly #number: number;
+  readonly #request: ReceivedRequest;
+  /** Its frame as it arrived: subscriptions drop the params later. */
+  readonly #frame: RequestFrame;
+  #described: Described | "hidden" | undefined;
 
   constructor(observers: Observers, request: ReceivedRequest, channel: ObservedChannel) {
-    const { frame, call } = request;
-    const described = describe(request);
-    const start = toStart(observers, request, channel);
-    if (described !== undefined) start.operation = described.operation;
-    super(observers.all ?? [], start, valuesOf(frame, described));
-    this.#call = call;
-    if (call !== undefined) call.observed = this;
+    super(observers.all ?? [], channel, request.caller);
+    const { frame, method } = request;
+    this.method = method !== undefined || subscriptionMethods.has(frame.method) ? frame.method : "unknown";
+    this.bytesIn = frame.text === undefined ? undefined : Buffer.byteLength(frame.text);
+    this.#from = observers;
+    this.#number = observers.nextNumber();
+    this.#request = request;
+    this.#frame = frame;
+  }
+
+  get id(): string {
+    return this.#from.toId(this.#number);
+  }
+
+  get operation(): ObservedOperation | undefined {
+    // A reader asks when the tool has run, and needs no second search for it.
+    const tool = this.#described === undefined ? this.#request.call?.entry : undefined;
+    return tool === undefined ? this.#subject?.operation : toObservedTool(tool);
+  }
+
+  /** The operation that the request names. Found on demand. */
+  get #subject(): Described | undefined {
+    this.#described ??= describe(this.#request, this.#frame) ?? "hidden";
+    return this.#described === "hidden" ? undefined : this.#described;
+  }
+
+  get protocol(): string | undefined {
+    const { era, version } = this.#request;
+    const sent = era === "legacy" ? version : versionOf(this.#frame.params);
+    return typeof sent === "string" ? sent : undefined;
+  }
+
+  get callNumber(): number | undefined {
+    return this.#request.call?.tracked?.number;
+  }
+
+  get callId(): string | undefined {
+    return this.#request.call?.tracked?.requestId;
+  }
+
+  protected get sentTrace(): TraceContext | undefined {
+    return readTraceContext(metaOf(this.#frame.params)) ?? this.#request.outerTrace;
   }
 
   /** Records the end of the request with its answer. */
   answered(answer: RpcAnswer): void {
-    this.#end(toAnswerOutcome(answer, this.#call), () => (answer.kind === "result" ? resultOf(answer) : undefined));
+    const outcome = toAnswerOutcome(answer, this.#request.call);
+    this.end(outcome, () => (answer.kind === "result" ? resultOf(answer) : undefined));
   }
 
   /** Records the end of a request that gets no answer. */
   dropped(outcome: "cancelled" | "closed"): void {
-    this.#end({ outcome }, () => undefined);
+    this.end({ outcome }, () => undefined);
   }
 
-  #end(outcome: WorkOutcome, readResult: () => JsonValue | undefined): void {
-    this.end(outcome, readResult, this.#call?.tracked?.requestId);
+  protected toStart(): RequestStart {
+    const { id, method, transport, caller, view, sentTrace } = this;
+    const [at, rpcId] = [Date.now(), this.#frame.id];
+    const start: Draft<RequestStart> = { type: "request-start", at, id, rpcId, method, transport, caller, view };
+    if (sentTrace !== undefined)
+      start.traceFrom = readTraceContext(metaOf(this.#frame.params)) === undefined ? "headers" : "meta";
+    addDetails(start, this, sentTrace);
+    return start;
+  }
+
+  /** Returns the values of the request. Without an operation there is no schema that tells the secret ones. */
+  protected toValues(): WorkValues {
+    const { method, params } = this.#frame;
+    const called = this.#subject?.called;
+    if (called === undefined || (method !== "tools/call" && method !== "prompts/get")) return {};
+    // Params are JSON.
+    const args = ownParam(params, "arguments") as JsonValue | undefined;
+    return "hints" in called ? toWorkValues(called, args) : { input: called.inputSchema, arguments: args };
   }
 }
 
@@ -248,7 +267,10 @@ export function observeRequest(
 ): ObservedRequest | undefined {
   if (observers.all === undefined) return undefined;
   try {
-    return new ObservedRequest(observers, request, channel);
+    const observed = new ObservedRequest(observers, request, channel);
+    if (request.call !== undefined) request.call.observed = observed;
+    observed.begin();
+    return observed;
   } catch (cause) {
     observers.fail(cause);
     return undefined;

@@ -6,6 +6,7 @@ import { withTimeout } from "../surface/system-clock.ts";
 import { readTraceContext, type TraceContext } from "../surface/trace-context.ts";
 import type { Observation, WorkStart } from "./observation.ts";
 import type { Redactor } from "./redact-secrets.ts";
+import type { ReadWork, WorkOutcome, WorkReader } from "./work-records.ts";
 
 /**
  * Receives records of what an app does. Its errors are reported once as a fault and change nothing, except those of `before`. Do not
@@ -32,16 +33,32 @@ export type ObserverOption = Observer | ((observation: Observation) => void);
 
 const beforeTimeoutMs = 10_000;
 
+/** A value and its schema. */
+type SchemaValue = readonly [value: JsonValue | undefined, schema: JsonSchema | undefined];
+
 /** An observer while it is subscribed. */
 export class SubscribedObserver {
   readonly observer: Observer;
+  /** Reads requests and calls in place of their records. It then gets the other records only. */
+  readonly reader: WorkReader | undefined;
   readonly #report: FaultReporter;
   isOpen = true;
   #hasFailed = false;
 
-  constructor(observer: Observer, report: FaultReporter) {
+  constructor(observer: Observer, reader: WorkReader | undefined, report: FaultReporter) {
     this.observer = observer;
+    this.reader = reader;
     this.#report = report;
+  }
+
+  /** Calls its reader. */
+  read(work: ReadWork, outcome?: WorkOutcome, endedAt = 0): void {
+    if (!this.isOpen) return;
+    try {
+      this.reader?.(work, outcome, endedAt);
+    } catch (cause) {
+      this.#fail(cause);
+    }
   }
 
   tell(observation: Observation): void {
@@ -50,16 +67,6 @@ export class SubscribedObserver {
       () => this.observer.record(observation),
       (cause) => this.#fail(cause),
     );
-  }
-
-  /** Whether it decides which handlers run. */
-  get canRefuse(): boolean {
-    return this.observer.before !== undefined;
-  }
-
-  /** Whether handlers run within its context. */
-  get hasContext(): boolean {
-    return this.observer.around !== undefined;
   }
 
   /** Returns whether the handler may run. Never throws or rejects. */
@@ -102,10 +109,10 @@ export class SubscribedObserver {
   }
 
   /** Returns the trace context of this observer; `undefined` for none, or a malformed one. Never throws. */
-  trace(start: WorkStart): TraceContext | undefined {
+  trace(work: { readonly start: WorkStart }): TraceContext | undefined {
     if (!this.isOpen || this.observer.trace === undefined) return undefined;
     try {
-      return readTraceContext(this.observer.trace(start));
+      return readTraceContext(this.observer.trace(work.start));
     } catch (cause) {
       this.#fail(cause);
       return undefined;
@@ -113,11 +120,11 @@ export class SubscribedObserver {
   }
 
   /** Returns a value as this observer may see it; `undefined` if it may not, or for no value. */
-  redact(read: () => JsonValue | undefined, schema: JsonSchema | undefined): JsonValue | undefined {
+  redact(read: () => SchemaValue): JsonValue | undefined {
     const { values } = this.observer;
     if (!this.isOpen || values === undefined) return undefined;
     try {
-      const value = read();
+      const [value, schema] = read();
       return value === undefined ? undefined : values(value, schema);
     } catch (cause) {
       this.#fail(cause);
@@ -160,9 +167,14 @@ export class Observers {
     this.#report = report;
   }
 
-  /** Adds an observer. Returns a function that removes it, after which it is not called again. @throws SurfaceError `INVALID_OPTION`. */
-  add(observer: ObserverOption): () => void {
-    const subscription = new SubscribedObserver(toObserver(observer), this.#report);
+  /**
+   * Adds an observer. Returns a function that removes it, after which it is not called again.
+   *
+   * @param reader - reads requests and calls in place of their records.
+   * @throws SurfaceError `INVALID_OPTION`.
+   */
+  add(observer: ObserverOption, reader?: WorkReader): () => void {
+    const subscription = new SubscribedObserver(toObserver(observer), reader, this.#report);
     this.all = [...(this.all ?? []), subscription];
     return () => {
       subscription.isOpen = false;
@@ -173,8 +185,17 @@ export class Observers {
 
   /** Returns an id that no other record of the process has. */
   nextId(): string {
+    return this.toId(this.nextNumber());
+  }
+
+  /** Returns the number of an id, for those that may never need it. */
+  nextNumber(): number {
     this.#count += 1;
-    return `${this.prefix}-${this.#count}`;
+    return this.#count;
+  }
+
+  toId(number: number): string {
+    return `${this.prefix}-${number}`;
   }
 
   /** Reports an error of this package in making a record: no request must fail because it is observed. */

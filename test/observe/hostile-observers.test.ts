@@ -2,8 +2,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import type { Observation, Observer, ObserverOption } from "../../src/index.ts";
 import { doors as transports } from "../properties/tested-transports.ts";
-import { ObservedWork } from "../../src/observe/observed-work.ts";
+import { kInspected } from "../../src/mcp/inspected-app.ts";
+import { observeRequest } from "../../src/mcp/observed-request.ts";
+import type { ResolvedView } from "../../src/mcp/resolved-view.ts";
+import { ObservedChannel } from "../../src/observe/observed-channel.ts";
 import { Observers } from "../../src/observe/observers.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { createObservedApp } from "./observed-app.ts";
 
 const networkTransports = transports.filter(({ name }) => !name.startsWith("the test client"));
@@ -177,20 +181,35 @@ describe("ObservedWork", () => {
     const records: Observation[] = [];
     const observers = new Observers();
     observers.add((record) => void records.push(record));
-    const caller = { id: "a", isAnonymous: true };
-    const start = {
-      type: "request-start",
-      at: 0,
-      id: "1",
-      rpcId: 1,
-      method: "ping",
-      transport: "test",
-      caller,
-    } as const;
-    const work = new ObservedWork(observers.all ?? [], { ...start, view: "default" }, {});
-    work.end({ outcome: "ok" }, () => undefined);
-    work.end({ outcome: "failed" }, () => undefined);
+    const frame = { kind: "request", id: 1, method: "ping", params: undefined } as const;
+    // A ping names no operation, so its view is not read.
+    const request = { frame, method: {}, era: "legacy", version: undefined, view: {} as ResolvedView } as const;
+    const channel = new ObservedChannel(observers, "test");
+    const work = observeRequest(observers, { ...request, caller: anonymous, call: undefined }, channel);
+    work?.answered({ kind: "result", body: "", meta: "", cacheable: false, introduces: false });
+    work?.dropped("cancelled");
     expect(records).toMatchObject([{ type: "request-start" }, { type: "request-end", outcome: "ok" }]);
+  });
+});
+
+describe("a reader inside the package", () => {
+  const broken = (): never => {
+    throw new Error("reader");
+  };
+
+  it.each(networkTransports)("that throws changes no answer over $name, and is reported once", async (transport) => {
+    const { app, faults, records } = createObservedApp();
+    const read: Observation[] = [];
+    app[kInspected]?.parts.observers.add((record) => void read.push(record), broken);
+    const opened = await transport.open(app, undefined);
+    const { text } = await opened.ask("tools/call", { name: "inner", arguments: { deep: 2 } });
+    await opened.close();
+    expect(text).toContain('"deep":2');
+    expect(faults.map(String)).toEqual(["Error: reader"]);
+    expect(records.map(({ type }) => type)).toContain("request-end");
+    // It has read the request itself.
+    expect(read.map(({ type }) => type)).not.toContain("request-start");
+    expect(read.map(({ type }) => type)).not.toContain("request-end");
   });
 });
 

@@ -3,9 +3,9 @@ import { bundle, reachedFrom, sourcesOf } from "./built-package.ts";
 
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
 const budget = {
-  everything: 475_500,
-  app: 443_000,
-  edge: 531_800,
+  everything: 476_200,
+  app: 443_550,
+  edge: 532_350,
   later: 66_100,
   surfaceOnly: 4_400,
   surfaceOnlySplit: 33_000,

@@ -156,7 +156,10 @@ describe.runIf(hasBrowser)(`agents on the live page${whyNoBrowser}`, () => {
     await page.getByText("fresh", { exact: true }).waitFor();
     await show("Now");
     await item("Links", "plant").getByText("up", { exact: true }).waitFor();
-    await item("Links", "plant").getByText("reconnects: 1").waitFor();
+    // A busy machine may have lost the link more than once.
+    await item("Links", "plant")
+      .getByText(/^reconnects: [1-9]/)
+      .waitFor();
     await card("Stale values").getByText("No watched value is stale.").waitFor();
     expect(await ada.readResource({ uri })).toMatchObject({ contents: [{ text: "41" }] });
   });

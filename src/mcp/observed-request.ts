@@ -223,8 +223,12 @@ export class ObservedRequest extends ObservedWork {
     return this.#request.call?.tracked?.requestId;
   }
 
+  get #traceInMeta(): TraceContext | undefined {
+    return readTraceContext(metaOf(this.#frame.params));
+  }
+
   protected get sentTrace(): TraceContext | undefined {
-    return readTraceContext(metaOf(this.#frame.params)) ?? this.#request.outerTrace;
+    return this.#traceInMeta ?? this.#request.outerTrace;
   }
 
   /** Records the end of the request with its answer. */
@@ -239,12 +243,13 @@ export class ObservedRequest extends ObservedWork {
   }
 
   protected toStart(): RequestStart {
-    const { id, method, transport, caller, view, sentTrace } = this;
+    const { id, method, transport, caller, view } = this;
     const [at, rpcId] = [Date.now(), this.#frame.id];
+    const inMeta = this.#traceInMeta;
+    const trace = inMeta ?? this.#request.outerTrace;
     const start: Draft<RequestStart> = { type: "request-start", at, id, rpcId, method, transport, caller, view };
-    if (sentTrace !== undefined)
-      start.traceFrom = readTraceContext(metaOf(this.#frame.params)) === undefined ? "headers" : "meta";
-    addDetails(start, this, sentTrace);
+    if (trace !== undefined) start.traceFrom = inMeta === undefined ? "headers" : "meta";
+    addDetails(start, this, trace);
     return start;
   }
 
